@@ -1,0 +1,134 @@
+// The replicated state of the box: typed commands through the consensus log, queries from memory.
+//
+// Every command is one sealed log entry that holds the act and its audit entry, so nothing happens
+// unrecorded. Rules that must hold under races (one admin is left, names are unique, nobody edits
+// their own role) are checked where commands are applied, not here.
+//
+// Threading: loop only. Commands are tasks that resume on the loop thread once durable and applied;
+//            queries answer at once from memory.
+// Ownership: borrows Loop and Rng, which outlive it.
+// Format:    docs/formats/command.md
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/loop.hpp"
+#include "base/result.hpp"
+#include "base/rng.hpp"
+#include "base/task.hpp"
+#include "daemon/cluster/types.hpp"
+#include "daemon/raft/consensus_log.hpp"
+
+namespace samovar::cluster {
+
+struct ClusterOptions {
+  std::string dir;         // the raft folder
+  std::string cluster_id;  // "clu_…", kept beside the keyring
+  std::string node_id;
+  std::uint32_t key_generation = 1;
+  bool bootstrap = false;  // a new log: initialise() must be the first command
+  // The rest of the log's options (thresholds, planted bug) for tests; dir and ids above win.
+  raft::ConsensusOptions log;
+};
+
+class Cluster {
+ public:
+  // Errors are those of ConsensusLog::open, made to be shown to an administrator.
+  static Result<std::unique_ptr<Cluster>> open(Loop& loop, Rng& rng, ClusterOptions options,
+                                               security::SecretBytes metadata_key);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Finishes what is in flight (Errc::unavailable), then closes the log. Destroy only after it.
+  Task<void> close();
+
+  // ---- commands ----
+  // Common errors: invalid (a field), not_found, denied, conflict (see refusal_of), busy, no_space,
+  // unavailable (outcome unknown: repeat with the same request id).
+  Task<Result<ClusterInfo>> initialise(Call call, NewCluster cluster);
+  Task<Result<ClusterInfo>> update_cluster(Call call, ClusterChange change,
+                                           std::optional<std::uint64_t> if_revision);
+
+  Task<Result<User>> create_user(Call call, NewUser user);
+  Task<Result<User>> update_user(Call call, std::string user_id, UserChange change,
+                                 std::optional<std::uint64_t> if_revision);
+  Task<Result<void>> delete_user(Call call, std::string user_id, std::optional<std::uint64_t> if_revision);
+  // Ends the user's other sessions; `keep_session_id` (may be empty) stays.
+  Task<Result<User>> set_password(Call call, std::string user_id, std::string password_hash,
+                                  std::string keep_session_id);
+  Task<Result<User>> unlock_user(Call call, std::string user_id);
+
+  // The password was right. Resets the failure count, remembers the device.
+  Task<Result<Session>> login(Call call, NewSession session);
+  // The password was wrong, or the name unknown. Counts and records.
+  Task<Result<void>> login_failed(Call call, LoginFailure failure);
+  Task<Result<Session>> reauthenticate(Call call, std::string session_id);
+  // Log-out, or the end of somebody's session by an administrator.
+  Task<Result<void>> end_session(Call call, std::string session_id);
+  // At most one command per kTouchInterval and session; answers at once in between. Not audited.
+  Task<Result<void>> touch_session(std::string session_id);
+
+  Task<Result<Token>> create_token(Call call, NewToken token);
+  Task<Result<void>> delete_token(Call call, std::string token_id);
+  Task<Result<void>> touch_token(std::string token_id);
+
+  Task<Result<Setting>> put_setting(Call call, std::string key, std::string json,
+                                    std::optional<std::uint64_t> if_revision);
+  // This node's row; writes (and records) only when something differs.
+  Task<Result<NodeRecord>> put_node(Call call, NodeRecord node);
+  // An act outside this state that must be recorded: unlock, export, a refused request. `details` is
+  // a JSON object as text. Returns its seq.
+  Task<Result<std::uint64_t>> record(Call call, std::string action, std::string object, std::string result,
+                                     std::string details);
+  // expires_at is ignored: 24 hours from now.
+  Task<Result<void>> save_response(SavedResponse response);
+
+  // ---- queries ----
+  std::optional<ClusterInfo> info() const;
+  // Wall time, but never before what the log has seen.
+  WallTime now() const;
+
+  std::optional<User> user(std::string_view id) const;
+  std::optional<User> user_by_name(std::string_view username) const;  // any case
+  Page<User> users(const PageQuery& page) const;                      // by name
+
+  LoginGate login_gate(std::string_view username, ByteView device_hash) const;
+
+  // Expired sessions and tokens, and those of disabled users, are not found.
+  std::optional<Session> session(std::string_view id) const;
+  std::optional<Session> session_by_hash(ByteView secret_hash) const;
+  Page<Session> sessions(std::optional<std::string> user_id, const PageQuery& page) const;  // newest first
+
+  std::optional<Token> token(std::string_view id) const;
+  std::optional<Token> token_by_lookup(std::string_view lookup) const;
+  Page<Token> tokens(std::optional<std::string> user_id, const PageQuery& page) const;  // newest first
+
+  // Revision 0 and "{}" when never set.
+  Setting setting(std::string_view key) const;
+  std::vector<NodeRecord> nodes() const;
+  std::optional<SavedResponse> saved_response(std::string_view user_id, std::string_view key) const;
+
+  AuditPage audit(const AuditQuery& query) const;
+  // Walks the whole chain, giving way to other work now and then.
+  Task<Result<AuditVerdict>> verify_audit() const;
+
+  raft::ConsensusStatus status() const;
+  // Equal on all nodes that applied the same log. Costs a walk over all rows: for tests and diagnosis.
+  Bytes state_hash() const;
+
+  // One listener; called after each applied command, before the command's task resumes.
+  void on_change(std::function<void(const Change&)> listener);
+
+ private:
+  struct Impl;
+  explicit Cluster(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace samovar::cluster
