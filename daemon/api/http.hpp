@@ -43,16 +43,19 @@ class BodyReader {
   virtual std::optional<std::uint64_t> content_length() const = 0;
 };
 
+struct Caller;  // who asks, with which rights; the guard's business
+
 struct Request {
   Method method = Method::get;
-  std::string path;                                          // decoded, without query
-  std::vector<std::pair<std::string, std::string>> query;    // decoded
-  std::vector<std::pair<std::string, std::string>> params;   // {id} of the route's pattern
+  std::string path;                                         // decoded, without query
+  std::vector<std::pair<std::string, std::string>> query;   // decoded
+  std::vector<std::pair<std::string, std::string>> params;  // {id} of the route's pattern
   Headers headers;
-  std::string body;                                          // routes with Body::json or Body::none
-  std::shared_ptr<BodyReader> stream;                        // routes with Body::stream
-  std::string remote_address;                                // without port
+  std::string body;                    // routes with Body::json or Body::none
+  std::shared_ptr<BodyReader> stream;  // routes with Body::stream
+  std::string remote_address;          // without port
   std::string trace_id;
+  std::shared_ptr<const Caller> caller;  // set by the guard; null on routes for anyone
 
   std::string_view param(std::string_view name) const noexcept;
   std::string_view query_value(std::string_view name) const noexcept;

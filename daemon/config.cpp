@@ -1,0 +1,212 @@
+#include "daemon/config.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <variant>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace samovar::daemon {
+namespace {
+
+using Target =
+    std::variant<std::string Config::*, std::vector<std::string> Config::*, std::uint32_t Config::*>;
+
+struct Key {
+  std::string_view name;
+  Target target;
+  std::string_view type;
+  std::string_view help;
+};
+
+// The one list of keys: the parser, its messages and the reference page are made from it.
+const Key kKeys[] = {
+    {"state_dir", &Config::state_dir, "text",
+     "Directory of everything the node keeps. It is created with mode 0700; nobody else may read it."},
+    {"listen", &Config::listen, "list of text",
+     "Where HTTPS listens: `address:port`, IPv6 addresses in brackets."},
+    {"host_names", &Config::host_names, "list of text",
+     "Names under which browsers may reach the box, besides its host name, `<host name>.local`, `localhost` "
+     "and its addresses. A request with another `Host` is refused (DNS rebinding), and the web certificate "
+     "carries these names."},
+    {"key_file", &Config::key_file, "text",
+     "Path of the key that unlocks the node by itself, when set-up chose so. Empty: `key` in the state "
+     "directory. On a medium of its own, a stolen disk alone stays unreadable."},
+    {"log_format", &Config::log_format, "text",
+     "`auto` (journal under systemd, else text), `text`, `journal` or `json`."},
+    {"log_level", &Config::log_level, "text", "`debug`, `info`, `warn` or `error`."},
+    {"disk_reserve_mib", &Config::disk_reserve_mib, "number",
+     "Changes are refused (507) while less than this is free on the disk of the state directory, so that "
+     "reading and deleting always work. 1 to 1048576."},
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view closest_key(std::string_view name) {
+  const std::string_view head = name.substr(0, 64);  // the key comes from a file: bound the work
+  const auto* best = std::min_element(std::begin(kKeys), std::end(kKeys), [&](const Key& a, const Key& b) {
+    return edit_distance(head, a.name) < edit_distance(head, b.name);
+  });
+  return best->name;
+}
+
+Result<void> assign(Config& config, const Key& key, const toml::node& node, const std::string& where) {
+  const auto wrong = [&] {
+    return Error{Errc::invalid, fmt::format("{}: {} must be a {}", where, key.name, key.type)};
+  };
+  if (const auto* text = std::get_if<std::string Config::*>(&key.target)) {
+    const auto* value = node.as_string();
+    if (value == nullptr) return wrong();
+    config.** text = value->get();
+    return {};
+  }
+  if (const auto* number = std::get_if<std::uint32_t Config::*>(&key.target)) {
+    const auto* value = node.as_integer();
+    if (value == nullptr) return wrong();
+    if (value->get() < 0 || value->get() > std::numeric_limits<std::uint32_t>::max())
+      return Error{Errc::invalid, fmt::format("{}: {} is out of range", where, key.name)};
+    config.** number = static_cast<std::uint32_t>(value->get());
+    return {};
+  }
+  const auto* list = node.as_array();
+  if (list == nullptr) return wrong();
+  std::vector<std::string> values;
+  for (const auto& element : *list) {
+    const auto* value = element.as_string();
+    if (value == nullptr) return wrong();
+    values.push_back(value->get());
+  }
+  config.*std::get<std::vector<std::string> Config::*>(key.target) = std::move(values);
+  return {};
+}
+
+bool is_host_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), fits) &&
+         name[0] != '.' && name[0] != '-';
+}
+
+bool one_of(std::string_view value, std::initializer_list<std::string_view> allowed) {
+  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+std::string default_text(const Key& key) {
+  const Config defaults;
+  if (const auto* text = std::get_if<std::string Config::*>(&key.target))
+    return fmt::format("\"{}\"", defaults.**text);
+  if (const auto* number = std::get_if<std::uint32_t Config::*>(&key.target))
+    return fmt::format("{}", defaults.**number);
+  std::string list;
+  for (const auto& value : defaults.*std::get<std::vector<std::string> Config::*>(key.target))
+    list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", value);
+  return "[" + list + "]";
+}
+
+}  // namespace
+
+Result<ListenAddress> parse_listen(std::string_view text) {
+  const auto wrong = [&](std::string_view why) {
+    return Error{Errc::invalid,
+                 fmt::format("listen address \"{}\": {}; write e.g. \"0.0.0.0:8443\" or \"[::]:8443\"",
+                             text.substr(0, 80), why)};
+  };
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return wrong("the port is missing");
+  std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size() || port > 65535)
+    return wrong("the port must be 0 to 65535");
+  const bool bracketed = host.size() >= 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  ListenAddress address{std::string(host), static_cast<std::uint16_t>(port)};
+  in6_addr buffer{};
+  if (inet_pton(bracketed ? AF_INET6 : AF_INET, address.host.c_str(), &buffer) != 1)
+    return wrong("the address is not an IP address (IPv6 goes in brackets)");
+  return address;
+}
+
+Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
+  const toml::parse_result parsed = toml::parse(text, source);
+  if (!parsed) {
+    const auto& error = parsed.error();
+    return Error{Errc::invalid,
+                 fmt::format("{} line {}: {}", source, error.source().begin.line, error.description())};
+  }
+  for (auto&& [name, node] : parsed.table()) {
+    const std::string_view key_name = name.str();
+    const std::string where = fmt::format("{} line {}", source, name.source().begin.line);
+    const auto* key =
+        std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& k) { return k.name == key_name; });
+    if (key == std::end(kKeys))
+      return Error{Errc::invalid, fmt::format("{}: unknown key \"{}\"; did you mean \"{}\"?", where,
+                                              key_name.substr(0, 80), closest_key(key_name))};
+    SAMOVAR_CHECK(assign(base, *key, node, where));
+  }
+  return base;
+}
+
+Result<void> validate(const Config& config) {
+  if (config.state_dir.empty() || config.state_dir[0] != '/')
+    return Error{Errc::invalid, "state_dir must be an absolute path such as \"/var/lib/samovar\""};
+  if (!config.key_file.empty() && config.key_file[0] != '/')
+    return Error{Errc::invalid,
+                 "key_file must be an absolute path, or empty for \"key\" in the state directory"};
+  if (config.listen.empty()) return Error{Errc::invalid, "listen must name at least one address:port"};
+  if (config.listen.size() > 16) return Error{Errc::invalid, "listen names more than 16 addresses"};
+  for (const auto& address : config.listen)
+    SAMOVAR_CHECK([&]() -> Result<void> {
+      SAMOVAR_TRY([[maybe_unused]] const ListenAddress parsed, parse_listen(address));
+      return {};
+    }());
+  for (const auto& name : config.host_names)
+    if (!is_host_name(name))
+      return Error{Errc::invalid, fmt::format("host_names: \"{}\" is not a host name", name.substr(0, 80))};
+  if (!one_of(config.log_format, {"auto", "text", "journal", "json"}))
+    return Error{Errc::invalid, "log_format must be auto, text, journal or json"};
+  if (!one_of(config.log_level, {"debug", "info", "warn", "error"}))
+    return Error{Errc::invalid, "log_level must be debug, info, warn or error"};
+  if (config.disk_reserve_mib < 1 || config.disk_reserve_mib > 1048576)
+    return Error{Errc::invalid, "disk_reserve_mib must be 1 to 1048576"};
+  return {};
+}
+
+std::string config_reference() {
+  std::string page =
+      "# Configuration of samovard\n\n"
+      "<!-- Made by `samovard --print-config-reference`; change daemon/config.cpp instead. -->\n\n"
+      "`/etc/samovar/samovar.toml` is TOML, `key = value`. A missing file means defaults; command-line flags "
+      "win over\n"
+      "the file. An unknown key or a wrong value stops the start with a message that names the line.\n"
+      "`samovard --check-config` checks a file without starting.\n";
+  for (const auto& key : kKeys)
+    page += fmt::format("\n## `{}`\n\n{}. Default: `{}`\n\n{}\n", key.name, key.type, default_text(key),
+                        key.help);
+  return page;
+}
+
+}  // namespace samovar::daemon

@@ -1,0 +1,54 @@
+// What an administrator may choose: one struct, a default and a comment per field.
+//
+// Defaults < file < command line. The whole is validated once, then constant. A key that nobody knows
+// is an error that names its line: a misspelt setting must not be silently without effect.
+// docs/reference/config.md is made from the table in config.cpp.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace samovar::daemon {
+
+struct Config {
+  // Everything the node keeps. Created with mode 0700.
+  std::string state_dir = "/var/lib/samovar";
+  // Where HTTPS listens: address:port, IPv6 in brackets, port 0 for any free one.
+  std::vector<std::string> listen = {"0.0.0.0:8443", "[::]:8443"};
+  // Names under which browsers may reach the box, besides its host name and addresses.
+  std::vector<std::string> host_names;
+  // The key for unlocking without a passphrase; empty: "key" in the state directory.
+  std::string key_file;
+  // auto, text, journal or json.
+  std::string log_format = "auto";
+  // debug, info, warn or error.
+  std::string log_level = "info";
+  // Changes are refused while less than this is free on the state directory's disk.
+  std::uint32_t disk_reserve_mib = 64;
+
+  // Command line only.
+  std::string sysfs_root = "/";  // another tree with sys/ and proc/, for tests of the sensors
+  std::string failpoints;        // base/failpoint.hpp
+
+  std::string key_path() const { return key_file.empty() ? state_dir + "/key" : key_file; }
+};
+
+struct ListenAddress {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+// "127.0.0.1:8443", "[::1]:8443".
+Result<ListenAddress> parse_listen(std::string_view text);
+
+// TOML; `source` names the text in messages. Keys that are absent keep the value of `base`.
+Result<Config> parse_config(std::string_view text, std::string_view source, Config base);
+Result<void> validate(const Config& config);
+
+// The markdown of docs/reference/config.md.
+std::string config_reference();
+
+}  // namespace samovar::daemon

@@ -1,0 +1,95 @@
+#include "daemon/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/disk.hpp"
+#include "base/failpoint.hpp"
+
+namespace samovar::daemon {
+namespace {
+
+constexpr const char* kConfigPath = "/etc/samovar/samovar.toml";
+constexpr std::size_t kConfigBytesMax = 256 * 1024;
+
+struct Flags {
+  std::string config_path;
+  std::string state_dir, log_format, log_level, sysfs_root, failpoints;
+  std::vector<std::string> listen;
+  bool check = false, reference = false, version = false, list_failpoints = false;
+};
+
+void declare(CLI::App& app, Flags& flags) {
+  app.set_help_flag("-h,--help", "Print this and exit");
+  app.add_flag("--version", flags.version, "Print the version and exit");
+  app.add_option("--config", flags.config_path,
+                 fmt::format("Configuration file (default {}, if there)", kConfigPath));
+  app.add_option("--state-dir", flags.state_dir, "Directory of everything the node keeps");
+  app.add_option("--listen", flags.listen, "address:port, comma separated or repeated; port 0: any free one")
+      ->delimiter(',');
+  app.add_option("--log-format", flags.log_format, "auto, text, journal or json");
+  app.add_option("--log-level", flags.log_level, "debug, info, warn or error");
+  app.add_option("--sysfs-root", flags.sysfs_root, "Read sensors under this tree instead of / (tests)");
+  app.add_flag("--check-config", flags.check, "Check the configuration and exit");
+  app.add_flag("--print-config-reference", flags.reference, "Print docs/reference/config.md and exit");
+#if SAMOVAR_FAILPOINTS
+  app.add_option("--failpoints", flags.failpoints, "Arm failpoints: name=action[:argument][@hit],… (tests)");
+  app.add_flag("--list-failpoints", flags.list_failpoints, "Print the failpoints of this build and exit");
+#endif
+}
+
+Result<Config> read_config(const Flags& flags) {
+  const bool named = !flags.config_path.empty();
+  const std::string path = named ? flags.config_path : kConfigPath;
+  if (!named && !real_disk().exists(path)) return Config{};
+  auto bytes = real_disk().read_file(path, kConfigBytesMax);
+  if (!bytes) return std::move(bytes).error().within("configuration file " + path);
+  return parse_config(as_text(*bytes), path, Config{});
+}
+
+void overlay(Config& config, const Flags& flags) {
+  const auto take = [](std::string& into, const std::string& from) {
+    if (!from.empty()) into = from;
+  };
+  take(config.state_dir, flags.state_dir);
+  take(config.log_format, flags.log_format);
+  take(config.log_level, flags.log_level);
+  take(config.sysfs_root, flags.sysfs_root);
+  take(config.failpoints, flags.failpoints);
+  if (!flags.listen.empty()) config.listen = flags.listen;
+}
+
+std::string failpoint_list() {
+  std::string text;
+#if SAMOVAR_FAILPOINTS
+  for (const auto& name : failpoint::names()) text += name + "\n";
+#endif
+  return text;
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  Flags flags;
+  CLI::App app{"The Samovar node daemon", "samovard"};
+  try {
+    declare(app, flags);
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return CommandLine{Act::print_and_exit, app.help(), {}};
+  } catch (const CLI::Error& e) {
+    return Error{Errc::invalid, std::string(e.what()) + "; see samovard --help"};
+  }
+  if (flags.version) return CommandLine{Act::print_and_exit, "samovard " SAMOVAR_VERSION "\n", {}};
+  if (flags.reference) return CommandLine{Act::print_and_exit, config_reference(), {}};
+  if (flags.list_failpoints) return CommandLine{Act::print_and_exit, failpoint_list(), {}};
+  CommandLine line;
+  SAMOVAR_TRY(line.config, read_config(flags));
+  overlay(line.config, flags);
+  SAMOVAR_CHECK(validate(line.config));
+  if (flags.check) return CommandLine{Act::print_and_exit, "the configuration is good\n", {}};
+  return line;
+}
+
+}  // namespace samovar::daemon
