@@ -31,7 +31,8 @@ struct AuditEntry {
   friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
 };
 
-// Each field with its length: no two entries share their bytes. Fields longer than the limit are cut.
+// Each field with its length: no two entries share their bytes. Writers keep every field within
+// kAuditFieldBytesMax; the decoder refuses longer ones.
 Bytes canonical(const AuditEntry& entry);
 Result<AuditEntry> decode_audit_entry(ByteView bytes);
 

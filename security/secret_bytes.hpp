@@ -50,7 +50,7 @@ bool equal_constant_time(ByteView a, ByteView b) noexcept;
 void wipe(MutableBytes bytes) noexcept;
 void wipe(std::string& text) noexcept;  // and empties it
 
-// Secrets alive now that the kernel refused to lock (RLIMIT_MEMLOCK): 0 on a well configured box.
+// How often, since start, the kernel refused to lock a secret (RLIMIT_MEMLOCK): 0 on a well configured box.
 std::size_t unlocked_secrets() noexcept;
 
 }  // namespace samovar::security
