@@ -81,6 +81,10 @@ Result<Certificate> issue_node_certificate(const Certificate& ca, const PrivateK
 // host name, .local, .lan, .internal, localhost and private addresses, so that its theft is no key to the
 // web.
 Result<Certificate> make_web_root(const PrivateKey& key, std::string_view host_name);
+// What the root above may speak for: filter a board's names and addresses with these before asking for a
+// leaf.
+bool web_root_covers_name(std::string_view name, std::string_view host_name);
+bool web_root_covers_address(const std::string& address);
 struct WebLeafOptions {
   std::vector<std::string> dns_names;     // at least one name or address in all
   std::vector<std::string> ip_addresses;  // text form; those outside the root's ranges are refused
