@@ -4,7 +4,7 @@
 // number, so a clock that jumps by decades costs nothing and never mixes two times. The coarse rings
 // hold the mean of what they cover, and the maximum where a mean would hide what matters.
 //
-// Memory: 20,880 slots, kHistoryBytes (about 1.3 MB), allocated once.
+// Memory: 20,880 slots, kHistoryBytes (just under 2 MB), allocated once.
 // Threading: loop only.
 // Format: docs/formats/history.md
 #pragma once
@@ -23,7 +23,7 @@
 namespace samovar::power {
 
 struct HistoryQuery {
-  std::vector<std::string> metrics;  // names of history_metrics(), without "t"
+  std::vector<std::string> metrics;  // names in history_metrics.hpp
   WallTime from{};
   WallTime to{};             // exclusive
   std::uint32_t step_s = 0;  // 0: chosen so that a chart has at most kPointsAuto points
@@ -67,10 +67,7 @@ class History {
 
  private:
   std::array<HistoryRing, 3> rings_;
-  std::int64_t last_s_ = 0;  // newest second added in this run, to bridge a skipped tick
+  std::int64_t last_s_ = 0;  // second of the sample added last; 0 before the first
 };
-
-// "cpu", "watts", …, and "<metric>_max" where a maximum is kept.
-const std::vector<std::string>& history_metrics();
 
 }  // namespace samovar::power

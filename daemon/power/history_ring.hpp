@@ -2,31 +2,27 @@
 //
 // Threading: none of its own.
 #pragma once
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <vector>
 
 namespace samovar::power {
 
-// The columns: means first, then maxima, then the energy. Names: history_metrics.cpp.
+// The columns: means first, then maxima, then the energy. Names: history_metrics.hpp.
 inline constexpr std::size_t kMeanColumns = 11;
 inline constexpr std::size_t kMaxColumns = 4;
 inline constexpr std::size_t kEnergyColumn = kMeanColumns + kMaxColumns;
 inline constexpr std::size_t kColumns = kEnergyColumn + 1;
 
-// One slot's content on its way in or out. NaN is "no value".
 struct HistorySlot {
-  std::uint32_t number = 0;
-  std::uint16_t samples = 0;        // 0: empty
-  std::uint16_t power_samples = 0;  // those that knew the watts
-  float cells[kColumns];
+  std::uint32_t number = 0;                 // unix seconds / step
+  std::uint16_t samples = 0;                // 0: empty
+  std::uint16_t counts[kMeanColumns] = {};  // samples that knew this metric: the weight of its mean
+  float cells[kColumns];                    // NaN: no value
 
-  HistorySlot() {
-    for (float& cell : cells) cell = std::numeric_limits<float>::quiet_NaN();
-  }
+  HistorySlot();
+  // Means by weight, maxima, sums. The number stays.
+  void absorb(const HistorySlot& other);
 };
 
 class HistoryRing {
@@ -37,10 +33,9 @@ class HistoryRing {
   std::uint32_t capacity() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
   // Null when that number was never recorded or has been overwritten.
   const HistorySlot* find(std::int64_t number) const noexcept;
-  // Adds to the slot of slot.number: means weighted by samples, maxima, sums; an older or newer number in its
-  // place is replaced.
+  // Into the slot of its number; whatever other time stood in that place is overwritten.
   void add(const HistorySlot& slot);
-  // Like add, but what is already here stays (for merging an older run's record).
+  // The same for the record of an older run: a later time that stands in its place stays.
   void add_older(const HistorySlot& slot);
   const std::vector<HistorySlot>& slots() const noexcept { return slots_; }
 
@@ -51,5 +46,6 @@ class HistoryRing {
 
 inline constexpr std::size_t kHistorySlots = 3600 + 8640 + 8640;
 inline constexpr std::size_t kHistoryBytes = kHistorySlots * sizeof(HistorySlot);
+static_assert(kHistoryBytes < 2'000'000, "the memory that docs/formats/history.md states");
 
 }  // namespace samovar::power
