@@ -5,21 +5,17 @@
 // Ownership: borrows Pool and Loop, which outlive it.
 #pragma once
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/loop.hpp"
+#include "base/pool.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
 #include "security/argon2.hpp"
 #include "security/secret_bytes.hpp"
-
-namespace samovar {
-class Loop;
-class Pool;
-}  // namespace samovar
 
 namespace samovar::security {
 
@@ -49,7 +45,8 @@ class HashGate {
     auto result = std::make_shared<std::optional<Result<T>>>();
     std::function<void(std::function<void(bool)>)> start = [this, work,
                                                             result](std::function<void(bool)> done) {
-      enter([work, result] { result->emplace(work()); }, std::move(done));
+      enter([work, result]() mutable { result->emplace(samovar::detail::call_caught<Result<T>>(work)); },
+            std::move(done));
     };
     const bool ran = co_await from_callback<bool>(std::move(start));
     if (!ran) co_return busy();

@@ -37,8 +37,8 @@ Result<bool> verify_nobody(ByteView password, const SecretBytes& pepper,
 // True when it was made with another cost: hash again at the next good log-in.
 bool needs_rehash(std::string_view stored, const Argon2Cost& cost = kPasswordCost);
 
-// Errc::invalid with a message for the person choosing. `username` and `other_name` (display name, box
-// name; may be empty) must not be most of the password. Quick: any thread.
+// Errc::invalid with a message for the person choosing: too short, common, a row of keys, or built on
+// the user name or another known name (display name, box name; may be empty). Quick: any thread.
 Result<void> check_password_policy(std::string_view password, std::string_view username,
                                    std::string_view other_name = {});
 // The same rules for the passphrase of a box.

@@ -18,7 +18,7 @@
 namespace samovar::security {
 
 inline constexpr std::size_t kSealedChunkBytes = 256 * 1024;
-inline constexpr std::size_t kSealedHeaderBytes = 144;
+inline constexpr std::size_t kSealedHeaderBytes = 136;
 inline constexpr std::uint64_t kSealedChunksMax = std::uint64_t{1} << 32;
 
 // Where a file belongs. A file found in another place does not open.

@@ -1,0 +1,116 @@
+// The header of sealed files: sealed_format.hpp, docs/formats/sealed-file.md.
+#include "base/assert.hpp"
+#include "security/sealed_format.hpp"
+#include "security/wire.hpp"
+
+namespace samovar::security {
+namespace {
+
+constexpr std::string_view kMagic = "SMVSEAL\n";
+constexpr std::uint16_t kVersion = 1;
+constexpr std::size_t kDatasetBytes = 64;
+
+Error damaged(std::string_view what) {
+  return Error{Errc::corrupt,
+               "a sealed file is damaged (" + std::string(what) + "): restore it from a replica or a backup"};
+}
+
+}  // namespace
+
+Result<void> check_sealed_id(const SealedFileId& id) {
+  if (!id.dataset.empty() && id.dataset.size() <= kDatasetBytes && id.dataset.find('\0') == std::string::npos)
+    return {};
+  return Error{Errc::invalid, "the name of a sealed file's dataset has 1 to 64 bytes"};
+}
+
+Bytes encode_sealed_header(const SealedHeader& header) {
+  Bytes out;
+  WireWriter writer(out);
+  writer.raw(as_bytes(kMagic));
+  writer.number(kVersion);
+  writer.number(static_cast<std::uint16_t>(header.id.dataset.size()));
+  writer.number(header.id.generation);
+  Bytes dataset = to_bytes(header.id.dataset);
+  dataset.resize(kDatasetBytes);
+  writer.raw(dataset);
+  writer.number(header.id.shard);
+  writer.number(static_cast<std::uint32_t>(kSealedChunkBytes));
+  writer.number(std::uint32_t{0});
+  writer.number(header.chunks);
+  writer.raw(header.salt);
+  writer.raw(header.key_commitment);
+  SAMOVAR_ASSERT(out.size() == kSealedHeaderBytes);
+  return out;
+}
+
+Result<SealedHeader> decode_sealed_header(ByteView bytes) {
+  if (bytes.size() != kSealedHeaderBytes) return damaged("header cut off");
+  WireReader reader(bytes);
+  if (as_text(reader.raw(kMagic.size())) != kMagic) return damaged("no header");
+  if (reader.number<std::uint16_t>() != kVersion)
+    return Error{Errc::unsupported,
+                 "a sealed file is damaged, or of a later version of Samovar: install that version"};
+  SealedHeader header;
+  const std::size_t dataset_size = reader.number<std::uint16_t>();
+  header.id.generation = reader.number<std::uint32_t>();
+  const std::string_view dataset = as_text(reader.raw(kDatasetBytes));
+  header.id.shard = reader.number<std::uint64_t>();
+  const auto chunk_bytes = reader.number<std::uint32_t>();
+  reader.number<std::uint32_t>();
+  header.chunks = reader.number<std::uint64_t>();
+  header.salt = reader.array<decltype(header.salt)>();
+  header.key_commitment = reader.array<decltype(header.key_commitment)>();
+  if (dataset_size > kDatasetBytes || chunk_bytes != kSealedChunkBytes) return damaged("header");
+  header.id.dataset = dataset.substr(0, dataset_size);
+  if (!check_sealed_id(header.id) || header.chunks == 0 || header.chunks > kSealedChunksMax)
+    return damaged("header");
+  // One spelling only: padding and reserved bytes are zeros.
+  if (encode_sealed_header(header) != to_bytes(bytes)) return damaged("header");
+  return header;
+}
+
+std::array<std::uint8_t, 16> key_commitment_of(const SecretBytes& key) {
+  SecretBytes message(key.size() + 6);
+  std::copy(key.view().begin(), key.view().end(), message.mutable_view().begin());
+  const ByteView suffix = as_bytes("commit");
+  std::copy(suffix.begin(), suffix.end(),
+            message.mutable_view().begin() + static_cast<std::ptrdiff_t>(key.size()));
+  const Bytes hash = blake2b(16, message.view());
+  std::array<std::uint8_t, 16> out{};
+  std::copy(hash.begin(), hash.end(), out.begin());
+  return out;
+}
+
+ChunkSealer::ChunkSealer(const SealedHeader& header, const SecretBytes& key)
+    : key_(key),
+      salt_(header.salt),
+      chunks_(header.chunks),
+      header_hash_(blake2b_256(encode_sealed_header(header))) {}
+
+AeadNonce ChunkSealer::nonce(std::uint64_t index) const {
+  AeadNonce out{};
+  std::copy(salt_.begin(), salt_.end(), out.begin());
+  for (std::size_t i = 0; i < 8; ++i) out[salt_.size() + i] = static_cast<std::uint8_t>(index >> (8 * i));
+  return out;
+}
+
+Bytes ChunkSealer::aad(std::uint64_t index) const {
+  Bytes out;
+  WireWriter writer(out);
+  writer.raw(header_hash_);
+  writer.number(index);
+  writer.number(static_cast<std::uint8_t>(index + 1 == chunks_ ? 1 : 0));
+  return out;
+}
+
+Bytes ChunkSealer::seal(std::uint64_t index, ByteView plain) const {
+  Bytes out(plain.size() + kAeadTagBytes);
+  seal_with_nonce(key_, nonce(index), plain, aad(index), out);
+  return out;
+}
+
+bool ChunkSealer::open(std::uint64_t index, ByteView sealed, MutableBytes plain) const {
+  return open_with_nonce(key_, nonce(index), sealed, aad(index), plain);
+}
+
+}  // namespace samovar::security
