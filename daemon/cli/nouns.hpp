@@ -1,0 +1,19 @@
+// The parts of the command table, one file per noun: rows and their handlers together.
+#pragma once
+#include "daemon/cli/command.hpp"
+
+namespace samovar::cli {
+
+void add_setup(Table& table);     // init, unlock
+void add_status(Table& table);    // status, top
+void add_session(Table& table);   // login, logout, whoami
+void add_context(Table& table);   // context …
+void add_nodes(Table& table);     // nodes …
+void add_users(Table& table);     // users …
+void add_tokens(Table& table);    // tokens …
+void add_sessions(Table& table);  // sessions …
+void add_audit(Table& table);     // audit …
+void add_raw_api(Table& table);   // api
+void add_about(Table& table);     // completion, version, help, and the hidden generators
+
+}  // namespace samovar::cli
