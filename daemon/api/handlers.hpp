@@ -1,0 +1,82 @@
+// What the routes do, one function per operation of openapi.json, by topic in handlers_<topic>.cpp.
+// The guard has run: role, scope, CSRF, phase and fresh password are settled by the route's Access.
+//
+// Threading: loop only; each is a coroutine that may wait for the pools and the log.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/task.hpp"
+#include "daemon/api/auth.hpp"
+#include "daemon/api/http.hpp"
+#include "daemon/api/services.hpp"
+
+namespace samovar::api {
+
+// handlers_health.cpp
+Task<Response> get_healthz(Services& services, Request& request);
+Task<Response> get_readyz(Services& services, Request& request);
+Task<Response> get_metrics(Services& services, Request& request);
+Task<Response> get_openapi(Services& services, Request& request);
+Task<Response> get_ca(Services& services, Request& request);
+std::string_view openapi_document();  // embedded at build time
+
+// handlers_setup.cpp
+Task<Response> get_setup(Services& services, Request& request);
+Task<Response> post_setup(Services& services, Request& request);
+Task<Response> post_setup_check(Services& services, Request& request);
+Task<Response> post_unlock(Services& services, Request& request);
+
+// handlers_session.cpp
+Task<Response> post_session(Services& services, Request& request);
+Task<Response> get_session(Services& services, Request& request);
+Task<Response> delete_session(Services& services, Request& request);
+Task<Response> post_reauth(Services& services, Request& request);
+Task<Response> post_password(Services& services, Request& request);
+
+// handlers_cluster.cpp
+Task<Response> get_cluster(Services& services, Request& request);
+Task<Response> patch_cluster(Services& services, Request& request);
+Task<Response> get_alerts(Services& services, Request& request);
+Task<Response> get_setting(Services& services, Request& request);
+Task<Response> put_setting(Services& services, Request& request);
+
+// handlers_nodes.cpp
+Task<Response> get_nodes(Services& services, Request& request);
+Task<Response> get_node(Services& services, Request& request);
+Task<Response> get_history(Services& services, Request& request);
+Task<Response> get_events(Services& services, Request& request);
+
+// handlers_users.cpp
+Task<Response> get_users(Services& services, Request& request);
+Task<Response> post_users(Services& services, Request& request);
+Task<Response> get_user(Services& services, Request& request);
+Task<Response> patch_user(Services& services, Request& request);
+Task<Response> delete_user(Services& services, Request& request);
+Task<Response> post_user_password(Services& services, Request& request);
+Task<Response> post_user_unlock(Services& services, Request& request);
+
+// handlers_tokens.cpp: tokens and the list of sessions
+Task<Response> get_tokens(Services& services, Request& request);
+Task<Response> post_tokens(Services& services, Request& request);
+Task<Response> delete_token(Services& services, Request& request);
+Task<Response> get_sessions(Services& services, Request& request);
+Task<Response> delete_session_by_id(Services& services, Request& request);
+
+// handlers_audit.cpp
+Task<Response> get_audit(Services& services, Request& request);
+Task<Response> get_audit_export(Services& services, Request& request);
+Task<Response> post_audit_verify(Services& services, Request& request);
+
+// ---- shared by the topics (handlers_support.cpp) ----
+
+// ?limit and ?cursor; a 400 in `refused` when they make no sense.
+cluster::PageQuery page_of(const Request& request, std::optional<Response>& refused);
+// If-Match as a revision: 428 when missing, 412 when it can match nothing; "*" is no revision.
+std::optional<std::uint64_t> if_match(const Request& request, std::optional<Response>& refused);
+bool is_username(std::string_view text);
+Response not_found(const Request& request);
+inline bool is_admin(const Request& request) { return request.caller->user.role == cluster::Role::admin; }
+
+}  // namespace samovar::api
