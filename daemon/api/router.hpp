@@ -73,6 +73,8 @@ class Router {
   static Result<Pattern> parse(std::string_view text);
   static bool same_shape(const Pattern& a, const Pattern& b);
   static bool overlap(const Pattern& a, const Pattern& b);
+  static bool matches(const Pattern& pattern, const std::vector<std::string_view>& parts,
+                      std::string_view verb);
 
   std::vector<Route> routes_;
   std::vector<Pattern> patterns_;

@@ -73,9 +73,8 @@ class Server {
 
  private:
   struct Impl;
-  explicit Server(std::shared_ptr<Impl> impl);
-  // Shared with the connections and answers under way, which may end after the server.
-  std::shared_ptr<Impl> impl_;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace samovar::api

@@ -15,7 +15,7 @@ namespace samovar::api {
 struct StaticFile {
   std::string_view path;  // "/index.html", "/assets/app-3f2a9c1d.js"
   std::string_view content_type;
-  std::string_view etag;  // quoted, strong
+  std::string_view etag;  // quoted hash of the content
   ByteView plain;
   ByteView gzip;           // empty when it would not be smaller
   bool immutable = false;  // the name carries a hash of the content
