@@ -136,6 +136,7 @@ void AsioLoop::run() {
   for (;;) {
     try {
       impl_->context.run();
+      impl_->context.restart();  // tests run it again after a stop
       return;
     } catch (const std::exception& e) {
       SAMOVAR_LOG(error, base, "work on the loop threw", kv("what", e.what()));

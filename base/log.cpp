@@ -55,15 +55,6 @@ void send_journal(const std::vector<std::string>& fields, std::string_view fallb
   if (::sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0) write_stderr(fallback);
 }
 
-// Paths as the tree has them, whatever directory the build ran in.
-std::string_view short_file(std::string_view file) {
-  for (const std::string_view root :
-       {"/base/", "/security/", "/daemon/", "/trainer/", "/kernels/", "/tests/"}) {
-    if (const auto at = file.rfind(root); at != std::string_view::npos) return file.substr(at + 1);
-  }
-  return file;
-}
-
 void write_record(const Record& record) {
   const Format format = current_format.load(std::memory_order_relaxed);
   std::string line;
@@ -94,7 +85,7 @@ void write(Level level, Category category, std::string_view message, std::span<c
            const char* file, int line) {
   const int saved_errno = errno;
   try {
-    write_record({real_clock().wall(), level, category, message, fields, short_file(file), line});
+    write_record({real_clock().wall(), level, category, message, fields, file, line});
   } catch (...) {
     // Out of memory while formatting: the bare message still helps.
     std::fprintf(stderr, "samovar: %.*s\n", static_cast<int>(message.size()), message.data());

@@ -30,7 +30,9 @@ add_library(samovar_flags INTERFACE)
 target_include_directories(samovar_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(samovar_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wnull-dereference
-  -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>)
+  -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>
+  # __FILE__ as the tree has it: log lines and errors do not tell where the build ran.
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(samovar_flags INTERFACE
   SAMOVAR_FAILPOINTS=$<BOOL:${SAMOVAR_FAILPOINTS}> SAMOVAR_VERSION="${PROJECT_VERSION}"
   $<$<AND:$<NOT:$<CONFIG:Debug>>,$<STREQUAL:${SAMOVAR_SANITIZE},>>:_FORTIFY_SOURCE=2> _GLIBCXX_ASSERTIONS
