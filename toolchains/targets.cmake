@@ -35,8 +35,11 @@ target_compile_options(samovar_flags INTERFACE
   -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(samovar_flags INTERFACE
   SAMOVAR_FAILPOINTS=$<BOOL:${SAMOVAR_FAILPOINTS}> SAMOVAR_VERSION="${PROJECT_VERSION}"
-  $<$<AND:$<NOT:$<CONFIG:Debug>>,$<STREQUAL:${SAMOVAR_SANITIZE},>>:_FORTIFY_SOURCE=2> _GLIBCXX_ASSERTIONS
+  _GLIBCXX_ASSERTIONS
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
+if(NOT SAMOVAR_SANITIZE)
+  target_compile_definitions(samovar_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2>)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these inside its own coroutine frames and inlined library code: noise, not findings.
   target_compile_options(samovar_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict)
