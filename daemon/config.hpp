@@ -32,6 +32,7 @@ struct Config {
   // Command line only.
   std::string sysfs_root = "/";  // another tree with sys/ and proc/, for tests of the sensors
   std::string failpoints;        // base/failpoint.hpp
+  bool plant_early_ack = false;  // the planted bug that the durability harness must catch
 
   std::string key_path() const { return key_file.empty() ? state_dir + "/key" : key_file; }
 };

@@ -17,7 +17,7 @@ struct Flags {
   std::string config_path;
   std::string state_dir, log_format, log_level, sysfs_root, failpoints;
   std::vector<std::string> listen;
-  bool check = false, reference = false, version = false, list_failpoints = false;
+  bool check = false, reference = false, version = false, list_failpoints = false, plant_early_ack = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -35,6 +35,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--print-config-reference", flags.reference, "Print docs/reference/config.md and exit");
 #if SAMOVAR_FAILPOINTS
   app.add_option("--failpoints", flags.failpoints, "Arm failpoints: name=action[:argument][@hit],… (tests)");
+  app.add_flag("--plant-early-ack", flags.plant_early_ack,
+               "Acknowledge before the disk does: a bug for tests to catch");
   app.add_flag("--list-failpoints", flags.list_failpoints, "Print the failpoints of this build and exit");
 #endif
 }
@@ -57,6 +59,7 @@ void overlay(Config& config, const Flags& flags) {
   take(config.log_level, flags.log_level);
   take(config.sysfs_root, flags.sysfs_root);
   take(config.failpoints, flags.failpoints);
+  config.plant_early_ack = flags.plant_early_ack;
   if (!flags.listen.empty()) config.listen = flags.listen;
 }
 

@@ -1,0 +1,38 @@
+// What needs a person's attention, from the node's own facts: a pure function, called each second.
+//
+// Threading: loop only.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/disk.hpp"
+#include "daemon/api/services.hpp"
+#include "daemon/power/sample.hpp"
+
+namespace samovar::daemon {
+
+struct AlertInputs {
+  WallTime now{};
+  DiskSpace disk;
+  std::uint64_t disk_reserve_bytes = 0;
+  std::string state_dir;
+  bool clock_behind = false;
+  WallTime web_not_after{};
+  std::optional<double> temperature;
+  std::string temperature_name;
+  std::size_t unlocked_secrets = 0;
+  std::string log_failure;  // empty: the log works
+};
+
+// Those that hold now; one that held before keeps its `since`.
+std::vector<api::Alert> current_alerts(const AlertInputs& inputs, const std::vector<api::Alert>& before);
+// The same ids with the same severities: numbers inside the texts may move without news.
+bool same_alerts(const std::vector<api::Alert>& a, const std::vector<api::Alert>& b);
+
+// The node's gauges at /metrics.
+void publish_metrics(const power::Sample& sample);
+
+}  // namespace samovar::daemon

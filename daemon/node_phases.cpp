@@ -1,0 +1,164 @@
+// Unlocking, and the step to ready.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/log.hpp"
+#include "daemon/api/views.hpp"
+#include "daemon/node.hpp"
+#include "security/kdf.hpp"
+
+namespace samovar::daemon {
+
+using security::SecretBytes;
+
+Result<std::unique_ptr<cluster::Cluster>> Node::open_cluster(const SecretBytes& cmk,
+                                                             const std::string& cluster_id,
+                                                             std::uint32_t generation, bool bootstrap) {
+  cluster::ClusterOptions options;
+  options.dir = state_->raft();
+  options.cluster_id = cluster_id;
+  options.node_id = facts_.id;
+  options.key_generation = generation;
+  options.bootstrap = bootstrap;
+  options.log.free_bytes_min = std::uint64_t{options_.config.disk_reserve_mib} << 20;
+  options.log.ack_before_commit_for_tests = options_.config.plant_early_ack;
+  return cluster::Cluster::open(loop_, system_rng(), std::move(options),
+                                security::derive(cmk, security::purpose::kRaft));
+}
+
+Result<void> Node::unlock_with_key_file() {
+  const std::string path = options_.config.key_path();
+  auto bytes = real_disk().read_file(path, security::kKeyFileBytesMax);
+  if (!bytes) {
+    if (bytes.error().code() != Errc::not_found && real_disk().exists(path))
+      return std::move(bytes).error().within("the key file " + path);
+    if (keyring_->has_passphrase()) {
+      phase_ = api::Phase::locked;
+      return {};
+    }
+    return Error{
+        Errc::not_found,
+        fmt::format(
+            "the key file {} is missing: this box unlocks with it. Put it back from a copy, or name its "
+            "place with key_file in the configuration. Nothing was changed",
+            path)};
+  }
+  auto cmk = keyring_->unlock_with_key_file(*bytes);
+  security::wipe(*bytes);
+  if (!cmk) return std::move(cmk).error().within("the key file " + path);
+  SAMOVAR_CHECK(open_with(*cmk));
+  spawn(record_start("key_file", ""));
+  return {};
+}
+
+Result<void> Node::open_with(const SecretBytes& cmk) {
+  SAMOVAR_TRY(cluster_, open_cluster(cmk, keyring_->cluster_id(), keyring_->generation(), false));
+  become_ready(cmk);
+  return {};
+}
+
+void Node::become_ready(const SecretBytes& cmk) {
+  keys_ = api::SessionKeys{security::derive(cmk, security::purpose::kPepper),
+                           security::derive(cmk, security::purpose::kCsrf)};
+  cluster_->on_change(
+      [this](const cluster::Change& change) { loop_.post([this, change] { on_change(change); }); });
+  power::HistoryFileOptions history;
+  history.dir = state_->history();
+  history.offload = [this](std::function<void()> work) { return io_.submit(std::move(work)); };
+  history_file_ = std::make_unique<power::HistoryFile>(
+      loop_, real_disk(), history_, security::derive(cmk, security::purpose::kHistory), std::move(history));
+  history_file_->start();
+  if (auto sealed = web_.seal_root_key(cmk); !sealed)
+    SAMOVAR_LOG(warn, main, "the web root's key is not sealed yet; the next start tries again",
+                kv("error", sealed.error().message()));
+  auto renewed = web_.renew_if_due(cmk, web_names(), clock_.wall());
+  if (!renewed)
+    SAMOVAR_LOG(warn, main, "the web certificate could not be renewed",
+                kv("error", renewed.error().message()));
+  if (renewed && *renewed && server_) {
+    const auto key = as_text(web_.key_pem().view());
+    if (auto set = server_->set_certificate({web_.chain_pem(), key}); !set)
+      SAMOVAR_LOG(warn, main, "the renewed web certificate is used from the next start on",
+                  kv("error", set.error().message()));
+  }
+  security::wipe(setup_code_);
+  phase_ = api::Phase::ready;
+  refresh_alerts();
+  if (on_phase_) on_phase_(phase_);
+}
+
+Task<Result<void>> Node::unlock(SecretBytes passphrase, std::string address) {
+  if (phase_ != api::Phase::locked) co_return Error{Errc::conflict, "this box is not locked"};
+  if (unlocking_) co_return Error{Errc::busy, "an unlock is already running: try again in a moment"};
+  unlocking_ = true;
+  // Shared: std::function copies its captures, and secrets only move.
+  auto secret = std::make_shared<SecretBytes>(std::move(passphrase));
+  const std::function<Result<SecretBytes>()> work = [keyring = *keyring_, secret] {
+    return keyring.unlock(secret->view());
+  };
+  auto cmk = co_await gate_.run<SecretBytes>(work);
+  unlocking_ = false;
+  if (!cmk) {
+    if (cmk.error().code() == Errc::denied) {
+      ++wrong_passphrases_;
+      SAMOVAR_LOG(warn, main, "a wrong passphrase was entered", kv("address", address));
+    }
+    co_return std::move(cmk).error();
+  }
+  if (auto opened = open_with(*cmk); !opened) {
+    SAMOVAR_LOG(error, main, "the passphrase is right, but the state does not open",
+                kv("error", opened.error().message()));
+    // For the person at the page: what is wrong and what to do, not "internal".
+    co_return Error{Errc::unavailable, opened.error().message()};
+  }
+  co_await record_start("passphrase", std::move(address));
+  co_return Result<void>{};
+}
+
+// Who unlocked it, and this node's row. A full disk must not keep a node from serving reads.
+Task<void> Node::record_start(std::string how, std::string address) {
+  cluster::Call call;
+  call.actor = cluster::Actor::system();
+  call.actor.address = std::move(address);
+  cluster::NodeRecord row;
+  row.id = facts_.id;
+  row.name = facts_.hostname;
+  row.hostname = facts_.hostname;
+  row.model = facts_.model;
+  row.version = SAMOVAR_VERSION;
+  row.arch = facts_.arch;
+  auto put = co_await cluster_->put_node(call, std::move(row));
+  if (!put) SAMOVAR_LOG(warn, main, "this node's row was not updated", kv("error", put.error().message()));
+  nlohmann::json details = {{"how", how}, {"version", SAMOVAR_VERSION}};
+  if (wrong_passphrases_ > 0) details["wrong_passphrases"] = wrong_passphrases_;
+  wrong_passphrases_ = 0;
+  auto recorded = co_await cluster_->record(std::move(call), "node.unlock", facts_.id, "ok", details.dump());
+  if (!recorded)
+    SAMOVAR_LOG(warn, main, "the unlock was not recorded", kv("error", recorded.error().message()));
+}
+
+void Node::on_change(const cluster::Change& change) {
+  using Kind = cluster::Change::Kind;
+  if (phase_ != api::Phase::ready) return;
+  switch (change.kind) {
+    case Kind::audit:
+      events_.publish_change("audit.appended", fmt::format("{{\"seq\":{}}}", change.audit_seq));
+      break;
+    case Kind::cluster:
+      events_.publish_change("cluster.changed", api::View{{"cluster", api::cluster_view(*services_)}}.dump());
+      break;
+    case Kind::nodes:
+      events_.publish_change("node.changed", api::View{{"node", api::node_view(*services_)}}.dump());
+      break;
+    case Kind::users:
+    case Kind::sessions:
+    case Kind::tokens:
+      events_.recheck();
+      break;
+    case Kind::settings:
+      break;
+  }
+}
+
+}  // namespace samovar::daemon

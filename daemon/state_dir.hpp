@@ -1,0 +1,61 @@
+// The state directory: its layout, its lock, and what an earlier run left in it.
+//
+//   identity/   the node's keys            tls/        web root and leaf
+//   keyring     the wrapped master key     key         auto-unlock key (mode 0400), in key_file mode
+//   raft/       the sealed log             history/    sealed metrics history
+//   clock       last known time            lock        held while a daemon runs
+//
+// keyring.new → keyring by rename is the commit point of set-up:
+//   keyring                       set up
+//   keyring.new, no keyring       an interrupted set-up: set aside, begin anew
+//   neither, but raft/            the keyring is missing: refuse, touch nothing
+//   none of them                  new
+//
+// Threading: start-up and loop.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/disk.hpp"
+#include "base/result.hpp"
+
+namespace samovar::daemon {
+
+class StateDir {
+ public:
+  // Less than this free and the node does not start: the log needs room to open.
+  static constexpr std::uint64_t kStartBytesMin = 32ull << 20;
+
+  // Creates it when missing and takes the lock. Errors say what to do.
+  static Result<std::unique_ptr<StateDir>> open(Disk& disk, const std::string& path);
+  ~StateDir();
+  StateDir(const StateDir&) = delete;
+  StateDir& operator=(const StateDir&) = delete;
+
+  enum class Found : std::uint8_t { fresh, interrupted, set_up };
+  // Errc::not_found when the keyring of a set-up node is missing.
+  Result<Found> look() const;
+  // Moves what a half-made set-up left into interrupted-<n>/, its key file elsewhere to <path>.interrupted.
+  Result<void> set_aside_interrupted(const std::string& key_path);
+
+  const std::string& path() const noexcept { return path_; }
+  std::string identity() const { return path_ + "/identity"; }
+  std::string tls() const { return path_ + "/tls"; }
+  std::string keyring() const { return path_ + "/keyring"; }
+  std::string keyring_new() const { return path_ + "/keyring.new"; }
+  std::string raft() const { return path_ + "/raft"; }
+  std::string history() const { return path_ + "/history"; }
+  std::string clock() const { return path_ + "/clock"; }
+
+ private:
+  bool key_belongs(const std::string& key_path) const;
+  StateDir(Disk& disk, std::string path, int lock_fd)
+      : disk_(disk), path_(std::move(path)), lock_fd_(lock_fd) {}
+
+  Disk& disk_;
+  const std::string path_;
+  const int lock_fd_;
+};
+
+}  // namespace samovar::daemon
