@@ -1,0 +1,46 @@
+// Fails the build when a first route sends more than 60 kB of compressed JavaScript, or all routes more than 150 kB.
+// What a route sends: the entry, the route's own chunk, and everything those import statically.
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const routeLimit = 60_000;
+const totalLimit = 150_000;
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const manifest = JSON.parse(readFileSync(join(root, '.build', 'manifest.json'), 'utf8'));
+const gz = (file) => statSync(join(root, 'dist', `${file}.gz`)).size;
+
+function closure(key, seen = new Set()) {
+  if (seen.has(key)) return seen;
+  seen.add(key);
+  for (const next of manifest[key].imports ?? []) closure(next, seen);
+  return seen;
+}
+
+const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
+const base = closure(entry);
+const theme = gz('theme.js');
+const sum = (keys) => [...keys].reduce((bytes, key) => bytes + gz(manifest[key].file), theme);
+const rows = [['entry', sum(base)]];
+for (const key of manifest[entry].dynamicImports ?? []) {
+  const keys = closure(key, new Set(base));
+  // A page that always draws charts pays for the chart library too, although it arrives a moment later.
+  for (const lazy of manifest[key].dynamicImports ?? []) closure(lazy, keys);
+  rows.push([key.replace('src/routes/', ''), sum(keys)]);
+}
+const total = Object.values(manifest)
+  .filter((item) => item.file.endsWith('.js'))
+  .reduce((bytes, item) => bytes + gz(item.file), theme);
+
+let failed = false;
+for (const [name, bytes] of rows) {
+  const over = bytes > routeLimit;
+  failed ||= over;
+  console.log(`${over ? 'OVER ' : 'ok   '}${(bytes / 1000).toFixed(1).padStart(6)} kB gz  ${name}`);
+}
+failed ||= total > totalLimit;
+console.log(`${total > totalLimit ? 'OVER ' : 'ok   '}${(total / 1000).toFixed(1).padStart(6)} kB gz  all JavaScript together`);
+if (failed) {
+  console.error(`A route may send ${routeLimit} bytes of compressed JavaScript, all of them ${totalLimit}.`);
+  process.exit(1);
+}

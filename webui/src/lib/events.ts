@@ -1,0 +1,236 @@
+// The live side of the page: one event stream per browser, shared by all its tabs.
+//
+//   connecting ──hello──▶ live ──nothing for 6 s──▶ lost ──any event──▶ live
+//
+// The leader reads the stream, applies each event to its own stores and passes it on. A tab that joins asks for the
+// present state and gets the leader's, so it does not wait for the next tick.
+import * as api from './api';
+import { sessionEnded } from './auth';
+import { Leader } from './leader';
+import { alerts, auditHead, cluster, energySince, live, nodes, pushSample, recent, serverNow, session, type LiveState } from './stores';
+import type { Alert, BoxNode, Cluster, Sample } from './types';
+
+const silenceMs = 6000; // samples come each second
+const retryMs = [500, 1000, 2000, 4000, 8000];
+const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring'] as const;
+type Kind = (typeof kinds)[number];
+
+interface Snapshot {
+  nodes?: BoxNode[];
+  cluster?: Cluster;
+  alerts?: Alert[];
+  recent?: [string, readonly Sample[]][];
+  energySince?: number;
+}
+type Note =
+  | { note: 'event'; kind: Kind; data: unknown }
+  | { note: 'status'; state: LiveState; since: number }
+  | { note: 'ask' }
+  | { note: 'tell'; snapshot: Snapshot };
+
+function setLive(state: LiveState): void {
+  if (live.value.state !== state) live.value = { state, since: serverNow() };
+}
+
+function setCluster(next: Cluster, since = 0): void {
+  cluster.value = next;
+  energySince.value = since;
+}
+
+function applySnapshot(snapshot: Snapshot): void {
+  if (snapshot.cluster) setCluster(snapshot.cluster, snapshot.energySince ?? 0);
+  if (snapshot.alerts) alerts.value = snapshot.alerts;
+  if (snapshot.nodes) {
+    nodes.value = new Map(snapshot.nodes.map((node) => [node.id, node]));
+    for (const node of snapshot.nodes) if (node.sample && !recent.value.has(node.id)) pushSample(node.id, node.sample);
+  }
+  if (snapshot.recent) recent.value = new Map(snapshot.recent);
+}
+
+async function refetch(): Promise<void> {
+  const [box, list, open] = await Promise.all([api.getCluster(), api.getNodes(), api.getAlerts()]);
+  applySnapshot({ cluster: box.value, nodes: list.items, alerts: open.items });
+}
+
+// Exported for the tests: what one event does to the stores.
+export function applyEvent(kind: Kind, data: unknown): void {
+  switch (kind) {
+    case 'hello':
+      applySnapshot(data as Snapshot);
+      break;
+    case 'reset':
+      void refetch().catch(() => undefined);
+      break;
+    case 'node.sample': {
+      const { node, sample } = data as { node: string; sample: Sample };
+      pushSample(node, sample);
+      break;
+    }
+    case 'node.changed': {
+      const changed = ((data as { node?: BoxNode }).node ?? data) as BoxNode;
+      if (changed?.id && changed.sensors) nodes.value = new Map(nodes.value).set(changed.id, { ...nodes.value.get(changed.id), ...changed });
+      else void refetch().catch(() => undefined);
+      break;
+    }
+    case 'cluster.changed': {
+      const changed = ((data as { cluster?: Cluster }).cluster ?? data) as Cluster;
+      if (changed?.id && changed.health) setCluster(changed);
+      else void refetch().catch(() => undefined);
+      break;
+    }
+    case 'alert.changed': {
+      const list = (data as { alerts?: Alert[] } | null)?.alerts;
+      if (list) alerts.value = list;
+      else void api.getAlerts().then((page) => (alerts.value = page.items), () => undefined);
+      break;
+    }
+    case 'audit.appended':
+      auditHead.value = Math.max(auditHead.value, (data as { seq: number }).seq);
+      break;
+    case 'session.expiring': {
+      const current = session.value;
+      const left = (data as { in_s: number }).in_s;
+      if (current) session.value = { ...current, idle_expires_at: new Date(serverNow() + left * 1000).toISOString() };
+      break;
+    }
+    case 'bye':
+      void sessionEnded();
+      break;
+  }
+}
+
+class EventShare {
+  #channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('samovar.events');
+  #leader: Leader;
+  #lastHeard = performance.now();
+  #watch: ReturnType<typeof setInterval>;
+  #stopped = false;
+
+  constructor() {
+    this.#leader = new Leader('samovar.events', { lead: (signal) => this.#lead(signal), follow: () => this.#follow() });
+    this.#channel?.addEventListener('message', (event: MessageEvent<Note>) => this.#hear(event.data));
+    this.#watch = setInterval(() => this.#check(), 1000);
+    addEventListener('pagehide', this.#leave);
+    this.#leader.start();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#watch);
+    removeEventListener('pagehide', this.#leave);
+    this.#leader.stop();
+    this.#channel?.close();
+    setLive('connecting');
+  }
+
+  #leave = (): void => this.#leader.stop();
+
+  #say(note: Note): void {
+    if (!this.#stopped) this.#channel?.postMessage(note);
+  }
+
+  #status(state: LiveState): void {
+    setLive(state);
+    this.#say({ note: 'status', ...live.value });
+  }
+
+  #follow(): void {
+    setLive('connecting');
+    this.#say({ note: 'ask' });
+  }
+
+  #hear(note: Note): void {
+    this.#lastHeard = performance.now();
+    if (note.note === 'ask') {
+      if (!this.#leader.leading || !cluster.value) return;
+      const snapshot = { cluster: cluster.value, nodes: [...nodes.value.values()], alerts: [...alerts.value], recent: [...recent.value], energySince: energySince.value };
+      this.#say({ note: 'tell', snapshot });
+      this.#say({ note: 'status', ...live.value });
+    } else if (this.#leader.leading) {
+      return;
+    } else if (note.note === 'tell') {
+      applySnapshot(note.snapshot);
+    } else if (note.note === 'status') {
+      live.value = { state: note.state, since: note.since };
+    } else {
+      applyEvent(note.kind, note.data);
+      if (note.kind === 'hello' || note.kind === 'node.sample') setLive('live');
+    }
+  }
+
+  // A leader reports silence; a visible follower of a silent leader takes over.
+  #check(): void {
+    const quiet = performance.now() - this.#lastHeard;
+    if (this.#leader.leading) {
+      if (quiet > silenceMs) this.#status('lost');
+    } else if (quiet > silenceMs * 2 && document.visibilityState === 'visible') {
+      this.#lastHeard = performance.now();
+      this.#leader.steal();
+    }
+  }
+
+  #lead(signal: AbortSignal): void {
+    let attempt = 0;
+    let source: EventSource | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let openedAt = 0;
+    const again = (): void => {
+      source?.close();
+      source = null;
+      clearTimeout(timer);
+      if (signal.aborted) return;
+      timer = setTimeout(open, retryMs[Math.min(attempt, retryMs.length - 1)]);
+      attempt += 1;
+    };
+    const open = (): void => {
+      if (signal.aborted) return;
+      openedAt = performance.now();
+      source = api.openEvents();
+      for (const kind of kinds) {
+        source.addEventListener(kind, (event) => {
+          attempt = 0;
+          this.#lastHeard = performance.now();
+          const data: unknown = parse((event as MessageEvent<string>).data);
+          if (kind === 'hello' || kind === 'node.sample') this.#status('live');
+          applyEvent(kind, data);
+          this.#say({ note: 'event', kind, data });
+          if (kind === 'bye') again();
+        });
+      }
+      source.addEventListener('error', () => {
+        // A short gap is no loss; #check() reports the long ones. A refused stream may mean that the session ended.
+        if (source?.readyState === EventSource.CLOSED) void sessionEnded();
+        again();
+      });
+    };
+    // A stream that is open but silent (a dead network path sends no error) is opened anew.
+    const wake = setInterval(() => {
+      const quiet = performance.now() - Math.max(this.#lastHeard, openedAt);
+      if (source && quiet > silenceMs * 2) again();
+    }, 2000);
+    signal.addEventListener('abort', () => {
+      clearInterval(wake);
+      clearTimeout(timer);
+      source?.close();
+    });
+    this.#lastHeard = performance.now();
+    open();
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+let share: EventShare | null = null;
+export function startEvents(): void {
+  share ??= new EventShare();
+}
+export function stopEvents(): void {
+  share?.stop();
+  share = null;
+}

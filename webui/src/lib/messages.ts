@@ -1,0 +1,59 @@
+// Text lookup. Every word a person reads comes from src/messages; plural forms are chosen by Intl.PluralRules.
+//
+// The pseudo-locale lengthens and marks each text, so that a test sees what was typed into a page by hand
+// and what is cut off when a language is longer than English.
+import { en, type Messages } from '../messages/en';
+import type { accessTexts } from '../messages/en-access';
+import type { setupTexts } from '../messages/en-setup';
+
+export type MessageKey = keyof typeof en | keyof typeof accessTexts | keyof typeof setupTexts;
+type Vars = Record<string, string | number>;
+
+const table: Messages = { ...en };
+
+// Pages that are loaded later bring their texts along.
+export function addMessages(more: Messages): void {
+  Object.assign(table, more);
+}
+
+let pseudo = false;
+let language = 'en';
+let rules = new Intl.PluralRules(language);
+
+export function useLocale(name: 'en' | 'pseudo'): void {
+  pseudo = name === 'pseudo';
+  language = 'en';
+  rules = new Intl.PluralRules(language);
+}
+
+export function locale(): string {
+  return language;
+}
+
+const accents: Record<string, string> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', c: 'ç', n: 'ñ', A: 'Á', E: 'É', O: 'Ó' };
+
+export function pseudoText(text: string): string {
+  const marked = text.replace(/\{\w+\}|[aeioucnAEO]/g, (m) => accents[m] ?? m);
+  return `[${marked}${'·'.repeat(Math.ceil(text.length * 0.3))}]`;
+}
+
+function fill(text: string, vars: Vars | undefined): string {
+  if (!vars) return text;
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in vars ? String(vars[name]) : whole));
+}
+
+export function t(key: MessageKey, vars?: Vars): string {
+  const message = table[key] ?? key;
+  let text: string;
+  if (typeof message === 'string') text = message;
+  else {
+    const form = rules.select(Number(vars?.count ?? 0));
+    text = (form === 'one' ? message.one : undefined) ?? message.other;
+  }
+  return fill(pseudo ? pseudoText(text) : text, vars);
+}
+
+// For codes that come from the server: the text if we have one, else the fallback.
+export function tMaybe(key: string, fallback: string, vars?: Vars): string {
+  return key in table ? t(key as MessageKey, vars) : fallback;
+}

@@ -1,0 +1,128 @@
+// All state that more than one part of the page shares. Signals only; who changes them is said beside each.
+import { computed, signal } from '@preact/signals';
+import { unixSeconds } from './format';
+import type { Alert, BoxNode, Cluster, Sample, Session, SetupInfo } from './types';
+
+// --- The box. Set by boot.ts and, when ready, by events.ts.
+export const setup = signal<SetupInfo | null>(null);
+export const unreachable = signal(false);
+export const cluster = signal<Cluster | null>(null);
+export const nodes = signal<ReadonlyMap<string, BoxNode>>(new Map());
+export const alerts = signal<readonly Alert[]>([]);
+export const dismissedAlerts = signal<ReadonlySet<string>>(new Set());
+export const shownAlerts = computed(() => alerts.value.filter((alert) => !dismissedAlerts.value.has(alert.id)));
+export const auditHead = signal(0); // highest sequence number announced by the event stream
+
+// --- The last two minutes of each node, for sparklines and live charts. Set by events.ts.
+export const recentMax = 120;
+export const recent = signal<ReadonlyMap<string, readonly Sample[]>>(new Map());
+
+// Watt-hours since the box last told the day's energy: it says so rarely, the samples each second.
+export const energySince = signal(0);
+
+export function pushSample(node: string, sample: Sample): void {
+  const old = recent.value.get(node) ?? [];
+  const last = old.at(-1);
+  if (last && sample.watts !== null) {
+    const seconds = Math.min(10, Math.max(0, unixSeconds(sample.t) - unixSeconds(last.t)));
+    energySince.value += (sample.watts * seconds) / 3600;
+  }
+  const next = [...old.slice(Math.max(0, old.length - recentMax + 1)), sample];
+  recent.value = new Map(recent.value).set(node, next);
+  const known = nodes.value.get(node);
+  if (known) nodes.value = new Map(nodes.value).set(node, { ...known, sample });
+}
+
+// --- The event stream. Set by events.ts.
+export type LiveState = 'connecting' | 'live' | 'lost';
+export const live = signal<{ state: LiveState; since: number }>({ state: 'connecting', since: 0 });
+export const stale = computed(() => live.value.state === 'lost');
+
+// --- Who is using this browser. Set by auth.ts.
+export const session = signal<Session | null>(null);
+export const sessionKnown = signal(false); // false until the first answer about the session
+export const role = computed(() => session.value?.user.role ?? null);
+export const isAdmin = computed(() => role.value === 'admin');
+export const mayCheckAudit = computed(() => role.value === 'admin' || role.value === 'auditor');
+
+// A request waits for the password in one of these dialogs. `done(false)` means the person declined.
+export interface PasswordPrompt {
+  kind: 'login' | 'reauth';
+  done: (ok: boolean) => void;
+}
+export const passwordPrompt = signal<PasswordPrompt | null>(null);
+
+// --- Where we are. Set by router.ts.
+export interface Place {
+  path: string;
+  query: URLSearchParams;
+}
+export const place = signal<Place>({ path: '/', query: new URLSearchParams() });
+
+// --- The server's clock minus ours, in milliseconds. Set by api.ts from the Date header.
+export const clockOffset = signal(0);
+export const serverNow = (): number => Date.now() + clockOffset.value;
+
+// --- Toasts and tasks. Set through the functions below.
+export interface Toast {
+  id: number;
+  tone: 'info' | 'ok' | 'error';
+  text: string;
+  undo?: () => void;
+}
+export const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+
+export function toast(text: string, options: { tone?: Toast['tone']; undo?: () => void } = {}): number {
+  lastId += 1;
+  const item: Toast = { id: lastId, tone: options.tone ?? 'info', text, undo: options.undo };
+  toasts.value = [...toasts.value.slice(-3), item];
+  return item.id;
+}
+export function dropToast(id: number): void {
+  toasts.value = toasts.value.filter((item) => item.id !== id);
+}
+
+export interface TrayTask {
+  id: number;
+  title: string;
+  state: 'running' | 'done' | 'failed';
+  detail: string;
+  started: number;
+}
+export const tasks = signal<readonly TrayTask[]>([]);
+
+// Shows a piece of work in the tray while it runs, and how it ended.
+export async function tracked<T>(title: string, work: () => Promise<T>): Promise<T> {
+  lastId += 1;
+  const id = lastId;
+  const set = (change: Partial<TrayTask>): void => {
+    tasks.value = tasks.value.map((task) => (task.id === id ? { ...task, ...change } : task));
+  };
+  tasks.value = [{ id, title, state: 'running' as const, detail: '', started: Date.now() }, ...tasks.value].slice(0, 8);
+  try {
+    const result = await work();
+    set({ state: 'done' });
+    return result;
+  } catch (error) {
+    set({ state: 'failed', detail: error instanceof Error ? error.message : '' });
+    throw error;
+  }
+}
+
+// --- Preferences of this browser. Set by prefs.ts.
+export type Theme = 'system' | 'light' | 'dark';
+export const theme = signal<Theme>('system');
+export const resolvedTheme = signal<'light' | 'dark'>('light');
+export const shortcutsOn = signal(true);
+
+// Everything that belongs to a person goes when the person does.
+export function forgetSession(): void {
+  session.value = null;
+  cluster.value = null;
+  nodes.value = new Map();
+  recent.value = new Map();
+  alerts.value = [];
+  dismissedAlerts.value = new Set();
+  tasks.value = [];
+}

@@ -1,0 +1,126 @@
+// What surrounds every page once somebody is logged in: navigation, live pill, task tray, person.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { logout } from '../lib/auth';
+import { t } from '../lib/messages';
+import { setTheme } from '../lib/prefs';
+import { startShortcuts } from '../lib/shortcuts';
+import { cluster, place, role, session, setup, theme } from '../lib/stores';
+import { Button, LinkButton } from './Button';
+import { dialogs, fetchDialogs } from './dialogs';
+import { Disclosure } from './Disclosure';
+import { Icon } from './Icon';
+import { Lazy } from './Lazy';
+import { LivePill } from './LivePill';
+import { Logo } from './Logo';
+import { navItems } from './nav';
+import { SessionWarning } from './SessionWarning';
+import { TaskTray } from './TaskTray';
+import { Toasts } from './Toasts';
+import css from './Frame.module.css';
+
+function Nav() {
+  const path = place.value.path;
+  return (
+    <ul class={css.links}>
+      {navItems(role.value).map((item) => {
+        const on = item.href === '/' ? path === '/' : path === item.href || path.startsWith(`${item.href}/`);
+        return (
+          <li key={item.href}>
+            <a href={item.href} aria-current={on ? 'page' : undefined}>
+              <Icon name={item.icon} />
+              {t(item.label)}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function PersonMenu({ onHelp }: { onHelp: () => void }) {
+  const user = session.value?.user;
+  if (!user) return null;
+  return (
+    <Disclosure icon="person" label={t('frame.person', { name: user.display_name || user.username })} text={user.display_name || user.username}>
+      {(close) => (
+        <div class={css.menu}>
+          <p class={css.who}>
+            <strong>{user.display_name || user.username}</strong>
+            <span>
+              {user.username} · {t(`role.${user.role}`)}
+            </span>
+          </p>
+          <fieldset class={css.themes}>
+            <legend>{t('theme.label')}</legend>
+            {(['system', 'light', 'dark'] as const).map((name) => (
+              <label key={name} data-on={theme.value === name}>
+                <input type="radio" name="theme" checked={theme.value === name} onChange={() => setTheme(name)} />
+                <Icon name={name === 'system' ? 'monitor' : name === 'light' ? 'sun' : 'moon'} size={16} />
+                {t(`theme.${name}`)}
+              </label>
+            ))}
+          </fieldset>
+          <LinkButton variant="quiet" icon="person" href="/account">
+            {t('nav.account')}
+          </LinkButton>
+          <Button
+            variant="quiet"
+            icon="help"
+            onClick={() => {
+              close();
+              onHelp();
+            }}
+          >
+            {t('help.title')}
+          </Button>
+          <Button variant="quiet" icon="logout" onClick={() => void logout()}>
+            {t('frame.logout')}
+          </Button>
+        </div>
+      )}
+    </Disclosure>
+  );
+}
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const [menu, setMenu] = useState(false);
+  const [help, setHelp] = useState(false);
+  const { path } = place.value;
+  useEffect(() => setMenu(false), [path]);
+  useEffect(fetchDialogs, []);
+  useEffect(() => startShortcuts(() => setHelp(true)), []);
+  const name = cluster.value?.name ?? '';
+  return (
+    <div class={css.frame}>
+      <a class={css.skip} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>
+        {t('frame.skip')}
+      </a>
+      <header class={css.bar}>
+        <Button variant="quiet" icon={menu ? 'close' : 'menu'} aria-label={t('frame.menu')} aria-expanded={menu} aria-controls="nav" onClick={() => setMenu(!menu)} />
+        <a class={css.brand} href="/" aria-label={t('frame.home')}>
+          <Logo size={30} />
+          <span class={css.names}>
+            <b>{t('app.name')}</b>
+            <span>{name}</span>
+          </span>
+        </a>
+        <div class={css.tools}>
+          <LivePill />
+          <TaskTray />
+          <PersonMenu onHelp={() => setHelp(true)} />
+        </div>
+      </header>
+      <nav id="nav" class={css.nav} aria-label={t('frame.nav')} data-open={menu}>
+        <Nav />
+        <p class={css.version}>{t('frame.version', { version: cluster.value?.version ?? setup.value?.version ?? '' })}</p>
+      </nav>
+      <main id="main" class={css.main} tabIndex={-1}>
+        {children}
+      </main>
+      <Toasts />
+      {help && <Lazy load={dialogs.help} props={{ onClose: () => setHelp(false) }} />}
+      <SessionWarning />
+    </div>
+  );
+}

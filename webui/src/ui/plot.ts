@@ -1,0 +1,101 @@
+// The only place that knows uPlot; loaded when a chart is first shown.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { dayMonth, time } from '../lib/format';
+
+export interface PlotSeries {
+  label: string;
+  values: (number | null)[];
+}
+export interface PlotOptions {
+  width: number;
+  height: number;
+  group: string; // charts of one group share their cursor
+  format: (value: number | null | undefined) => string;
+  max?: number; // fixed top of the scale
+  soft?: number; // the scale reaches at least this far
+  colours: string[];
+  grid: string;
+  text: string;
+  onCursor: (index: number | null) => void;
+  onSelect?: (from: number, to: number) => void;
+}
+
+// One dash pattern per series, so that colour is never the only difference.
+export const dashes: readonly number[][] = [[], [7, 4], [2, 3], [10, 4, 2, 4]];
+
+function ticks(values: number[]): string[] {
+  const span = (values.at(-1) ?? 0) - (values[0] ?? 0);
+  const step = values.length > 1 ? values[1]! - values[0]! : 60;
+  return values.map((v) => (step >= 86_400 || span > 4 * 86_400 ? dayMonth(v) : time(v, step < 60)));
+}
+
+export class Plot {
+  #plot: uPlot;
+  #count: number;
+
+  constructor(root: HTMLElement, t: number[], series: PlotSeries[], options: PlotOptions) {
+    this.#count = series.length;
+    const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+    const axis = { stroke: options.text, font, grid: { stroke: options.grid, width: 1 }, ticks: { show: false } };
+    this.#plot = new uPlot(
+      {
+        width: options.width,
+        height: options.height,
+        legend: { show: false },
+        padding: [8, 12, 0, 4],
+        cursor: {
+          sync: { key: options.group },
+          drag: { x: !!options.onSelect, y: false, setScale: false },
+          points: { size: 7 },
+        },
+        scales: {
+          x: { time: true },
+          y: { range: (_, low, high) => [Math.min(0, low ?? 0), options.max ?? Math.max(options.soft ?? 0, (high ?? 0) * 1.1, 1e-6)] },
+        },
+        axes: [
+          { ...axis, space: 80, values: (_, values) => ticks(values) },
+          { ...axis, size: 72, space: 34, values: (_, values) => values.map((v) => options.format(v)) },
+        ],
+        series: [
+          {},
+          ...series.map((one, index) => ({
+            label: one.label,
+            stroke: options.colours[index % options.colours.length],
+            width: 1.6,
+            dash: dashes[index % dashes.length],
+            points: { show: false },
+            spanGaps: false,
+          })),
+        ],
+        hooks: {
+          setCursor: [(self) => options.onCursor(self.cursor.idx ?? null)],
+          setSelect: [
+            (self) => {
+              if (self.select.width < 8 || !options.onSelect) return;
+              const from = self.posToVal(self.select.left, 'x');
+              const to = self.posToVal(self.select.left + self.select.width, 'x');
+              self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              options.onSelect(from, to);
+            },
+          ],
+        },
+      },
+      [t, ...series.map((one) => one.values)],
+      root,
+    );
+  }
+
+  get seriesCount(): number {
+    return this.#count;
+  }
+  setData(t: number[], series: PlotSeries[]): void {
+    this.#plot.setData([t, ...series.map((one) => one.values)]);
+  }
+  setWidth(width: number, height: number): void {
+    this.#plot.setSize({ width, height });
+  }
+  destroy(): void {
+    this.#plot.destroy();
+  }
+}

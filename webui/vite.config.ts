@@ -1,0 +1,21 @@
+// Build of the dashboard: plain TSX through oxc, hashed assets, nothing inlined (the policy forbids data: URLs).
+import { defineConfig } from 'vitest/config';
+
+const target = process.env.SAMOVAR_DEV_SERVER ?? 'https://127.0.0.1:8443';
+
+export default defineConfig({
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  css: { modules: { generateScopedName: 's[hash:base64:5]' } },
+  build: {
+    target: 'es2022',
+    outDir: 'dist',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: true,
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: Object.fromEntries(['/api', '/ca.crt', '/healthz', '/readyz'].map((p) => [p, { target, secure: false }])),
+  },
+  test: { environment: 'happy-dom', include: ['test/**/*.test.{ts,tsx}'], setupFiles: ['test/setup.ts'] },
+});
