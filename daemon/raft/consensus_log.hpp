@@ -33,12 +33,13 @@ class StateMachine {
 
 struct ConsensusOptions {
   std::string dir;
-  std::string cluster_id;              // bound into every seal: logs of two boxes cannot be mixed
-  std::string node_id;                 // for messages
-  std::uint32_t key_generation = 1;    // bound into every seal
-  bool bootstrap = false;              // begin a new log; refused when the folder holds one already
-  unsigned snapshot_threshold = 1024;  // entries between snapshots
-  unsigned snapshot_trailing = 256;    // entries kept behind a snapshot
+  std::string cluster_id;                        // bound into every seal: logs of two boxes cannot be mixed
+  std::string node_id;                           // for messages
+  std::uint32_t key_generation = 1;              // bound into every seal
+  bool bootstrap = false;                        // begin a new log; refused when the folder holds one already
+  unsigned snapshot_threshold = 1024;            // entries between snapshots
+  unsigned snapshot_trailing = 256;              // entries kept behind a snapshot
+  std::size_t segment_bytes = 4u * 1024 * 1024;  // of libraft's files; some are made ahead
   std::size_t command_bytes_max = 1024 * 1024;
   std::size_t in_flight_max = 1024;  // proposals waiting for the disk; more get Errc::busy
   // Proposals are refused with Errc::no_space below this, so that libraft, which cannot go on after
@@ -84,7 +85,7 @@ class ConsensusLog {
 
   ConsensusStatus status() const;
 
-  // Stops, answers what is in flight with Errc::unavailable, closes the files. Once.
+  // Takes nothing new, finishes what is in flight, closes the files. Once.
   void close(std::function<void()> done);
 
   class Impl;  // libraft is behind it
