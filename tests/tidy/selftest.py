@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""The checks on trial: each must find a violation planted in a tree of its own, and accept a clean one."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import headers
+import layers
+import markers
+import sizes
+import tree
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self._dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self._dir.cleanup)
+        self.root = pathlib.Path(self._dir.name) / "inner" / "tree"
+        self.root.mkdir(parents=True)
+
+    def put(self, name, content):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    def found(self, check):
+        return [(finding.path, finding.line) for finding in check(self.root)]
+
+
+class Layers(Tree):
+    def test_going_down_and_staying_is_fine(self):
+        self.put("base/a.hpp", "#pragma once\n#include <vector>\n")
+        self.put("security/a.hpp", '#include "base/a.hpp"\n#include "security/b.hpp"\n')
+        self.put("daemon/api/a.cpp", '#include "daemon/cluster/x.hpp"\n#include "daemon/power/x.hpp"\n#include <fmt/format.h>\n')
+        self.put("daemon/node.cpp", '#include "daemon/api/x.hpp"\n#include "daemon/node.hpp"\n')
+        self.put("tests/unit/a.cpp", '#include "daemon/api/x.hpp"\n#include <openssl/ssl.h>\n')
+        self.assertEqual(self.found(layers.check), [])
+
+    def test_finds_climbing(self):
+        self.put("base/a.hpp", '#pragma once\n#  include "security/b.hpp"\n')
+        self.put("daemon/cluster/a.cpp", '#include "daemon/api/http.hpp"\n')
+        self.put("daemon/api/a.cpp", '#include "daemon/node.hpp"\n')
+        self.put("security/a.cpp", '#include "trainer/sync/peer.hpp"\n')
+        self.assertEqual(self.found(layers.check),
+                         [("base/a.hpp", 2), ("daemon/api/a.cpp", 1), ("daemon/cluster/a.cpp", 1), ("security/a.cpp", 1)])
+
+    def test_finds_sideways(self):
+        self.put("daemon/raft/a.cpp", '#include "daemon/power/b.hpp"\n')
+        self.put("daemon/cli/a.cpp", '#include "daemon/config.hpp"\n')
+        self.put("security/a.cpp", '#include "kernels/kernels.hpp"\n')
+        self.assertEqual(len(self.found(layers.check)), 3)
+        self.assertIn("sideways", str(layers.check(self.root)[0]))
+
+    def test_finds_relative_includes_and_includes_of_tests(self):
+        self.put("base/sim/b.hpp", "")
+        self.put("base/sim/a.cpp", '#include "b.hpp"\n')
+        self.put("base/c.cpp", '#include "tests/support/x.hpp"\n')
+        self.assertEqual(self.found(layers.check), [("base/c.cpp", 1), ("base/sim/a.cpp", 1)])
+
+    def test_finds_third_party_headers_outside_their_walls(self):
+        violations = {
+            "base/a.cpp": "nng/nng.h", "daemon/net/a.hpp": "nng/nng.h", "security/a.hpp": "openssl/evp.h",
+            "daemon/cluster/a.cpp": "openssl/evp.h", "daemon/api/a.cpp": "sqlite3.h", "daemon/cluster/b.cpp": "raft.h",
+            "daemon/api/b.cpp": "uv.h", "daemon/raft/a.hpp": "raft/uv.h", "kernels/cpu/a.cpp": "cuda_runtime.h",
+            "daemon/power/a.cpp": "sodium.h", "base/b.hpp": "boost/asio/post.hpp", "base/b.cpp": "boost/asio/ssl.hpp",
+            "daemon/node.cpp": "curl/curl.h", "daemon/api/http.hpp": "boost/asio/ssl.hpp", "daemon/cli/a.cpp": "openssl/evp.h",
+        }
+        for name, header in violations.items():
+            self.put(name, f"#include <{header}>\n")
+        self.assertEqual(sorted(path for path, _ in self.found(layers.check)), sorted(violations))
+
+    def test_accepts_third_party_headers_inside_their_walls(self):
+        for name, header in {
+                "daemon/net/a.cpp": "nng/nng.h", "security/a.cpp": "openssl/evp.h", "daemon/api/a.cpp": "boost/asio/ssl.hpp",
+                "daemon/raft/a.cpp": "raft.h", "daemon/raft/b.cpp": "uv.h", "daemon/cluster/a.cpp": "sqlite3.h",
+                "kernels/cuda/a.cu": "cuda_runtime.h", "base/a.cpp": "boost/asio/post.hpp", "security/b.cpp": "sodium.h"}.items():
+            self.put(name, f"#include <{header}>\n")
+        self.assertEqual(self.found(layers.check), [])
+
+
+class Markers(Tree):
+    def test_finds_leftovers(self):
+        for number, word in enumerate(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]):
+            self.put(f"base/{number}.cpp", f"int x;\n// {word}: later\n")
+        self.assertEqual(self.found(markers.check), [(f"base/{n}.cpp", 2) for n in range(4)])
+
+    def test_finds_paths_of_this_machine(self):
+        self.put("a.cmake", f"set(x {self.root}/y)\n")
+        self.put("b.md", "see /ho" + "me/maria/notes.txt\n")
+        self.put("c.py", f'open("{self.root.parent}/other")\n')
+        self.assertEqual(self.found(markers.check), [("a.cmake", 1), ("b.md", 1), ("c.py", 1)])
+
+    def test_accepts_lookalikes(self):
+        self.put("base/a.cpp", 'mkdtemp("/tmp/x-XXXXXX"); // a hackathon, todos, /home and /usr/lib/samovar\n')
+        self.put("b.ts", 'fetch("/api/v1/home/x");\n')
+        self.put("node_modules/x/a.js", "// TO" + "DO\n")
+        self.assertEqual(self.found(markers.check), [])
+
+
+class Sizes(Tree):
+    def test_finds_long_files(self):
+        self.put("base/a.cpp", "x\n" * (sizes.LINES_MAX + 1))
+        self.put("base/b.cpp", "x\n" * sizes.LINES_MAX)
+        self.put("c.ts", "x\n" * 700)
+        self.put("d.md", "x\n" * 700)
+        self.assertEqual(self.found(sizes.check), [("base/a.cpp", 601), ("c.ts", 700)])
+
+    def test_accepts_a_reason_in_the_first_lines(self):
+        self.put("base/a.cpp", "// Codes.\n// size: one table of all codes\n" + "x\n" * 700)
+        self.put("base/b.cpp", "// size:\n" + "x\n" * 700)
+        self.put("base/c.cpp", "x\n" * 700 + "// size: too late\n")
+        self.assertEqual([path for path, _ in self.found(sizes.check)], ["base/b.cpp", "base/c.cpp"])
+
+
+class Headers(Tree):
+    def test_finds_headers_that_lean_on_others(self):
+        self.put("base/good.hpp", "#pragma once\n#include <string>\nstd::string f();\n")
+        self.put("base/bad.hpp", "#pragma once\nstd::string f();\n")
+        self.put("base/uses.hpp", '#pragma once\n#include "base/good.hpp"\n')
+        self.assertEqual(self.found(headers.check), [("base/bad.hpp", 1)])
+        self.assertEqual(headers.check(self.root, only={"base/good.hpp"}), [])
+
+
+class Entry(Tree):
+    def run_check(self, *arguments):
+        script = pathlib.Path(__file__).with_name("check.py")
+        return subprocess.run([sys.executable, str(script), "--root", str(self.root), *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def test_exits_1_and_prints_the_finding(self):
+        self.put("base/a.hpp", '#include "security/b.hpp"\n')
+        done = self.run_check("--fast")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("base/a.hpp:1:", done.stdout)
+
+    def test_exits_0_on_a_clean_tree(self):
+        self.put("base/a.hpp", "#pragma once\n")
+        done = self.run_check()
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+
+class Files(Tree):
+    def test_a_repository_lists_new_files_and_not_ignored_ones(self):
+        if subprocess.run(["git", "init", "-q", str(self.root)], check=False, capture_output=True).returncode != 0:
+            self.skipTest("no git")
+        self.put(".gitignore", "*.gen.cpp\n")
+        self.put("a.cpp", "")
+        self.put("b.gen.cpp", "")
+        self.assertEqual(tree.files(self.root, {".cpp"}), ["a.cpp"])
+        self.assertIn("a.cpp", tree.changed(self.root))
+
+
+if __name__ == "__main__":
+    unittest.main()
