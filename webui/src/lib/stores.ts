@@ -33,6 +33,14 @@ export function pushSample(node: string, sample: Sample): void {
   if (known) nodes.value = new Map(nodes.value).set(node, { ...known, sample });
 }
 
+// Puts older samples in front of those that came live.
+export function backfill(node: string, past: readonly Sample[]): void {
+  const now = recent.value.get(node) ?? [];
+  const first = now[0] ? unixSeconds(now[0].t) : Number.POSITIVE_INFINITY;
+  const older = past.filter((sample) => unixSeconds(sample.t) < first - 0.5);
+  recent.value = new Map(recent.value).set(node, [...older, ...now].slice(-recentMax));
+}
+
 // --- The event stream. Set by events.ts.
 export type LiveState = 'connecting' | 'live' | 'lost';
 export const live = signal<{ state: LiveState; since: number }>({ state: 'connecting', since: 0 });

@@ -17,11 +17,12 @@ interface ChartProps {
   format: (value: number | null | undefined) => string;
   max?: number;
   soft?: number;
+  binary?: boolean;
   stale?: boolean;
   onSelect?: (from: number, to: number) => void;
 }
 
-const height = 190;
+const height = 180;
 const tableRows = 120;
 const dashArray = ['', '7 4', '2 3', '10 4 2 4'];
 
@@ -73,6 +74,7 @@ function Canvas(props: ChartProps & { onCursor: (index: number | null) => void }
         format: now.format,
         max: now.max,
         soft: now.soft,
+        binary: now.binary,
         colours: list,
         grid,
         text,

@@ -17,12 +17,19 @@ export interface PlotOptions {
   colours: string[];
   grid: string;
   text: string;
+  binary?: boolean; // bytes: steps by powers of two
   onCursor: (index: number | null) => void;
   onSelect?: (from: number, to: number) => void;
 }
 
 // One dash pattern per series, so that colour is never the only difference.
 export const dashes: readonly number[][] = [[], [7, 4], [2, 3], [10, 4, 2, 4]];
+
+const minute = 60;
+const hour = 3600;
+const day = 86_400;
+const timeSteps = [1, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 5 * day, 10 * day];
+const byteSteps = Array.from({ length: 51 }, (_, n) => 2 ** n);
 
 function ticks(values: number[]): string[] {
   const span = (values.at(-1) ?? 0) - (values[0] ?? 0);
@@ -54,8 +61,8 @@ export class Plot {
           y: { range: (_, low, high) => [Math.min(0, low ?? 0), options.max ?? Math.max(options.soft ?? 0, (high ?? 0) * 1.1, 1e-6)] },
         },
         axes: [
-          { ...axis, space: 80, values: (_, values) => ticks(values) },
-          { ...axis, size: 72, space: 34, values: (_, values) => values.map((v) => options.format(v)) },
+          { ...axis, size: 28, space: 64, incrs: timeSteps, values: (_, values) => ticks(values) },
+          { ...axis, size: 72, space: 30, ...(options.binary ? { incrs: byteSteps } : {}), values: (_, values) => values.map((v) => options.format(v)) },
         ],
         series: [
           {},

@@ -37,7 +37,7 @@ export function Charts({ node, series, stale, onSelect }: ChartsProps) {
     <div class={css.charts} aria-busy={series === null}>
       <Chart {...common} title={t('metric.cpu')} series={lines.cpu} format={f.percent} max={1} />
       <Chart {...common} title={t('metric.power')} note={t(`sensor.${source}`)} series={lines.power} format={f.watts} soft={5} />
-      <Chart {...common} title={t('metric.memory')} note={t('metric.of', { total: f.bytes(node.memory_bytes) })} series={lines.memory} format={f.bytes} max={node.memory_bytes || undefined} />
+      <Chart {...common} title={t('metric.memory')} note={t('metric.of', { total: f.bytes(node.memory_bytes) })} series={lines.memory} format={f.bytes} binary max={node.memory_bytes || undefined} />
       <Chart {...common} title={t('metric.temperature')} series={lines.temperature} format={f.celsius} soft={60} />
       <Chart {...common} title={t('metric.network')} series={lines.network} format={f.bitsPerSecond} soft={1000} />
     </div>

@@ -11,6 +11,7 @@ import { Meter } from '../../ui/Meter';
 import { Page } from '../../ui/Page';
 import { Sparkline } from '../../ui/Sparkline';
 import { Table, type Column } from '../../ui/Table';
+import { useBackfill } from '../../ui/useBackfill';
 import css from './nodes.module.css';
 
 function Bar({ used, total, label }: { used: number | null; total: number | null; label: string }) {
@@ -103,6 +104,7 @@ const columns: readonly Column<BoxNode>[] = [
 ];
 
 export default function NodesPage() {
+  useBackfill();
   const rows = [...nodes.value.values()];
   return (
     <Page title={t('nav.nodes')} lead={t('nodes.lead')}>

@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { Icon, type IconName } from '../../ui/Icon';
 import { Meter } from '../../ui/Meter';
 import { Page } from '../../ui/Page';
+import { useBackfill } from '../../ui/useBackfill';
 import { Sparkline } from '../../ui/Sparkline';
 import { Checklist } from './Checklist';
 import { latest, totals } from './totals';
@@ -64,20 +65,20 @@ function Figures() {
       <Figure label={t('metric.cpu')} icon="bolt" value={f.percent(now.cpu)} note={t('metric.last_minutes')}>
         <Sparkline values={past.map((p) => p.cpu)} slots={slots} max={1} />
       </Figure>
-      <Figure label={t('metric.memory')} icon="nodes" value={f.bytes(now.memUsed)} note={t('metric.of', { total: f.bytes(now.memTotal) })}>
+      <Figure label={t('metric.memory')} icon="chip" value={f.bytes(now.memUsed)} note={t('metric.of', { total: f.bytes(now.memTotal) })}>
         <Sparkline values={past.map((p) => p.memUsed)} slots={slots} max={now.memTotal ?? undefined} tone={4} />
       </Figure>
-      <Figure label={t('metric.temperature')} icon="sun" value={f.celsius(now.hottest)} note={now.hottest === null ? t('metric.no_sensor') : now.hottestName}>
+      <Figure label={t('metric.temperature')} icon="thermometer" value={f.celsius(now.hottest)} note={now.hottest === null ? t('metric.no_sensor') : now.hottestName}>
         <Sparkline values={past.map((p) => p.hottest)} slots={slots} max={100} tone={2} />
       </Figure>
-      <Figure label={t('metric.energy_today')} icon="power" value={f.energy(energy)} note={t(estimated ? 'metric.energy_estimated' : 'metric.energy_note')} />
+      <Figure label={t('metric.energy_today')} icon="gauge" value={f.energy(energy)} note={t(estimated ? 'metric.energy_estimated' : 'metric.energy_note')} />
       <Figure label={t('metric.storage_free')} icon="disk" value={f.bytes(storage?.free_bytes)} note={t('metric.of', { total: f.bytes(storage?.total_bytes) })}>
         <Meter fraction={used} label={t('metric.storage_used')} />
       </Figure>
       <Figure label={t('metric.received')} icon="download" value={f.bitsPerSecond(now.rx)} note={t('metric.last_minutes')}>
         <Sparkline values={past.map((p) => p.rx)} slots={slots} tone={3} />
       </Figure>
-      <Figure label={t('metric.sent')} icon="logout" value={f.bitsPerSecond(now.tx)} note={t('metric.last_minutes')}>
+      <Figure label={t('metric.sent')} icon="upload" value={f.bitsPerSecond(now.tx)} note={t('metric.last_minutes')}>
         <Sparkline values={past.map((p) => p.tx)} slots={slots} tone={3} />
       </Figure>
     </div>
@@ -108,7 +109,10 @@ function Alerts() {
           {list.map((alert) => (
             <li key={alert.id}>
               <div>
-                <Badge tone={alert.severity} text={t(`severity.${alert.severity}`)} /> <strong>{alert.title}</strong>
+                <p class={css.alertTitle}>
+                  <Badge tone={alert.severity} text={t(`severity.${alert.severity}`)} />
+                  <strong>{alert.title}</strong>
+                </p>
                 <p>{alert.detail}</p>
                 {alert.remedy && <p class={css.remedy}>{alert.remedy}</p>}
                 <p class={css.note}>{t('alerts.since', { when: f.ago(alert.since, serverNow()) })}</p>
@@ -125,6 +129,7 @@ function Alerts() {
 }
 
 export default function OverviewPage() {
+  useBackfill();
   return (
     <Page title={t('nav.overview')}>
       <Health />
