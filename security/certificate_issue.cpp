@@ -80,6 +80,7 @@ Result<Certificate> to_certificate(X509* cert) {
 
 // issuer null: signed by its own key.
 Result<Certificate> build(const Template& what, EVP_PKEY* subject_key, X509* issuer, EVP_PKEY* signing_key) {
+  const OpensslScope scope;
   const X509Handle cert(X509_new());
   const Error failed{Errc::internal, "OpenSSL did not make the certificate for " + what.common_name};
   if (!cert || X509_set_version(cert.get(), X509_VERSION_3) != 1 || !set_random_serial(cert.get()))

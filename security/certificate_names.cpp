@@ -95,6 +95,20 @@ bool within_private_ranges(ByteView address) noexcept {
   return false;
 }
 
+std::string certifiable_host_name(std::string_view host_name) {
+  std::string out;
+  while (!host_name.empty()) {
+    const std::size_t dot = host_name.find('.');
+    std::string label(host_name.substr(0, std::min<std::size_t>(dot, 63)));
+    for (char& c : label) c = label_char(c) ? c : '-';
+    while (!label.empty() && label.back() == '-') label.pop_back();
+    label.erase(0, label.find_first_not_of('-'));
+    if (!label.empty()) out.append(out.empty() ? "" : ".").append(label);
+    host_name.remove_prefix(dot == std::string_view::npos ? host_name.size() : dot + 1);
+  }
+  return valid_dns_name(out) ? out : "samovar";
+}
+
 bool web_root_covers_address(const std::string& address) {
   const Bytes bytes = parse_address(address);
   return !bytes.empty() && within_private_ranges(bytes);

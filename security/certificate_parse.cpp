@@ -115,6 +115,7 @@ Result<Certificate> certificate_from_der(ByteView der) {
 }
 
 Result<std::vector<Certificate>> certificates_from_pem(std::string_view pem) {
+  const OpensslScope scope;
   if (pem.size() > kChainMax * kCertificateBytesMax * 2)
     return Error{Errc::invalid, "too long for certificates"};
   const BioHandle bio = bio_over(as_bytes(pem));
@@ -136,6 +137,7 @@ Result<std::vector<Certificate>> certificates_from_pem(std::string_view pem) {
 }
 
 Result<CertificateInfo> inspect(const Certificate& certificate) {
+  const OpensslScope scope;
   SAMOVAR_TRY(const X509Handle cert, parse_x509(certificate.der));
   CertificateInfo info;
   info.subject = common_name(X509_get_subject_name(cert.get()));

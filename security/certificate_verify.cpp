@@ -41,6 +41,7 @@ bool set_expectations(X509_VERIFY_PARAM* param, const ChainCheck& check) {
 }  // namespace
 
 Result<void> verify_chain(const Certificate& leaf, const Certificate& issuer, const ChainCheck& check) {
+  const OpensslScope scope;
   SAMOVAR_TRY(const X509Handle subject, parse_x509(leaf.der));
   SAMOVAR_TRY(X509Handle anchor, parse_x509(issuer.der));
   if ((X509_get_extension_flags(subject.get()) & EXFLAG_CA) != 0)
@@ -52,13 +53,13 @@ Result<void> verify_chain(const Certificate& leaf, const Certificate& issuer, co
       !set_expectations(X509_STORE_CTX_get0_param(ctx.get()), check))
     return openssl_error(Errc::internal, "OpenSSL could not set up the check of a certificate");
   const bool good = X509_verify_cert(ctx.get()) == 1;
-  ERR_clear_error();
   if (good) return {};
   return Error{Errc::denied, std::string("certificate refused: ") +
                                  X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx.get()))};
 }
 
 Result<Bytes> make_csr(const PrivateKey& key, std::string_view common_name) {
+  const OpensslScope scope;
   const Request request(X509_REQ_new());
   const Error failed{Errc::internal, "OpenSSL did not make the certificate request"};
   if (!request || X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) != 1)
@@ -78,6 +79,7 @@ Result<Bytes> make_csr(const PrivateKey& key, std::string_view common_name) {
 }
 
 Result<Bytes> verify_csr(ByteView csr) {
+  const OpensslScope scope;
   const unsigned char* at = csr.data();
   if (csr.size() > kRequestBytesMax)
     return Error{Errc::corrupt, "this certificate request is longer than 8 KiB"};

@@ -81,6 +81,9 @@ Result<Certificate> issue_node_certificate(const Certificate& ca, const PrivateK
 // host name, .local, .lan, .internal, localhost and private addresses, so that its theft is no key to the
 // web.
 Result<Certificate> make_web_root(const PrivateKey& key, std::string_view host_name);
+// A board's host name as certificates can carry it: other characters become dashes, nothing becomes
+// "samovar".
+std::string certifiable_host_name(std::string_view host_name);
 // What the root above may speak for: filter a board's names and addresses with these before asking for a
 // leaf.
 bool web_root_covers_name(std::string_view name, std::string_view host_name);

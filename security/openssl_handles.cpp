@@ -23,6 +23,8 @@ Error openssl_error(Errc code, std::string what) {
   return Error{code, std::move(what)};
 }
 
+OpensslScope::~OpensslScope() { ERR_clear_error(); }
+
 BioHandle bio_over(ByteView bytes) {
   BioHandle bio(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
   SAMOVAR_ASSERT(bio != nullptr);

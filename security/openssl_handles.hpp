@@ -26,6 +26,15 @@ using BioHandle = std::unique_ptr<bio_st, OpensslFree>;
 // What was tried, with OpenSSL's last reason. Empties the thread's error queue.
 Error openssl_error(Errc code, std::string what);
 
+// Leaves the thread's error queue empty: what a parser pushes there would be taken for a failure of the
+// next TLS call on this thread.
+struct OpensslScope {
+  OpensslScope() = default;
+  ~OpensslScope();
+  OpensslScope(const OpensslScope&) = delete;
+  OpensslScope& operator=(const OpensslScope&) = delete;
+};
+
 // A read-only view of `bytes`, which outlive it.
 BioHandle bio_over(ByteView bytes);
 

@@ -43,12 +43,14 @@ PrivateKey& PrivateKey::operator=(PrivateKey&&) noexcept = default;
 PrivateKey::~PrivateKey() = default;
 
 Result<PrivateKey> PrivateKey::generate() {
+  const OpensslScope scope;
   PkeyHandle key(EVP_EC_gen("P-256"));
   if (!key) return openssl_error(Errc::internal, "OpenSSL made no P-256 key");
   return PrivateKey(std::make_unique<Impl>(Impl{std::move(key)}));
 }
 
 Result<PrivateKey> PrivateKey::from_der(ByteView pkcs8) {
+  const OpensslScope scope;
   if (pkcs8.size() > kKeyBytesMax) return no_key();
   const unsigned char* at = pkcs8.data();
   const Pkcs8 parsed(d2i_PKCS8_PRIV_KEY_INFO(nullptr, &at, static_cast<long>(pkcs8.size())));
@@ -58,6 +60,7 @@ Result<PrivateKey> PrivateKey::from_der(ByteView pkcs8) {
 }
 
 Result<PrivateKey> PrivateKey::from_pem(ByteView pem) {
+  const OpensslScope scope;
   if (pem.size() > kKeyBytesMax) return no_key();
   const BioHandle bio = bio_over(pem);
   const Pkcs8 parsed(PEM_read_bio_PKCS8_PRIV_KEY_INFO(bio.get(), nullptr, nullptr, nullptr));

@@ -168,6 +168,18 @@ TEST(WebCertificates, CoversSaysWhatIssuingWillDo) {
     EXPECT_EQ(web_root_covers_address(address), web.leaf({}, {address}).has_value()) << address;
 }
 
+TEST(WebCertificates, AnyHostNameBecomesOneTheyCarry) {
+  EXPECT_EQ(certifiable_host_name("box"), "box");
+  EXPECT_EQ(certifiable_host_name("my_box.clinic"), "my-box.clinic");
+  EXPECT_EQ(certifiable_host_name("_box_..lan."), "box.lan");
+  EXPECT_EQ(certifiable_host_name(""), "samovar");
+  EXPECT_EQ(certifiable_host_name("___"), "samovar");
+  EXPECT_EQ(certifiable_host_name(std::string(300, 'x')), std::string(63, 'x'));
+  const PrivateKey key = *PrivateKey::generate();
+  for (const char* name : {"(none)", "büro", "a b c", ".", "-x-"})
+    EXPECT_TRUE(make_web_root(key, certifiable_host_name(name))) << name;
+}
+
 TEST(WebCertificates, ClockOf1970StillMakesAValidLeaf) {
   Web web;
   auto leaf = web.leaf({"box.local"}, {}, day(1970, 1, 1));
