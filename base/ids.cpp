@@ -129,8 +129,11 @@ Result<WallTime> parse_time(std::string_view text) {
     if (west) offset = -offset;
   }
   if (!rest.empty()) return bad_time(text);
-  return WallTime(sys_days(date)) + hours(hour_number) + minutes(minute_number) + seconds(second_number) +
-         microseconds(micros) - offset;
+  const WallTime time = WallTime(sys_days(date)) + hours(hour_number) + minutes(minute_number) +
+                        seconds(second_number) + microseconds(micros) - offset;
+  // The offset, or a leap second, may carry it out of the four-digit years.
+  if (time < sys_days(year(1) / 1 / 1) || time >= sys_days(year(10000) / 1 / 1)) return bad_time(text);
+  return time;
 }
 
 }  // namespace samovar
