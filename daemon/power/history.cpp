@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kSecondMax = std::numeric_limits<std::uint32_t>::max();
 // A tick that was skipped or late is bridged by the next sample; longer silence stays a gap.
-constexpr std::int64_t kBridgeMax_s = 3;
+constexpr std::int64_t kBridgeSecondsMax = 3;
 
 std::int64_t floor_seconds(WallTime t) {
   return std::chrono::floor<std::chrono::seconds>(t).time_since_epoch().count();
@@ -63,11 +63,11 @@ void History::add(const Sample& sample) {
   const std::int64_t second = floor_seconds(sample.t);
   if (second < 0 || second > kSecondMax) return;
   std::int64_t bridged = second - last_s_;
-  if (last_s_ == 0 || bridged < 1 || bridged > kBridgeMax_s || sample.covers_s > kBridgeMax_s + 0.5)
+  if (last_s_ == 0 || bridged < 1 || bridged > kBridgeSecondsMax || sample.covers_s > kBridgeSecondsMax + 0.5)
     bridged = 1;
   last_s_ = second;
 
-  const double covered = std::min(sample.covers_s, static_cast<double>(kBridgeMax_s));
+  const double covered = std::min(sample.covers_s, static_cast<double>(kBridgeSecondsMax));
   const double joules = sample.watts.value_or(0) * covered / static_cast<double>(bridged);
   for (std::int64_t s = second - bridged + 1; s <= second; ++s)
     for (HistoryRing& ring : rings_) {

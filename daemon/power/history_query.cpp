@@ -10,7 +10,7 @@ namespace samovar::power {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kRangeMax_s = 31LL * 24 * 3600;
+constexpr std::int64_t kRangeSecondsMax = 31LL * 24 * 3600;
 // Steps that divide an hour or a day, so that points fall on round times.
 constexpr std::uint32_t kAutoSteps[] = {1, 2, 5, 10, 30, 60, 300, 600, 1800, 3600};
 
@@ -61,11 +61,11 @@ Result<HistoryTable> History::query(const HistoryQuery& query) const {
       0, std::chrono::floor<std::chrono::seconds>(query.from).time_since_epoch().count());
   const std::int64_t to = std::chrono::ceil<std::chrono::seconds>(query.to).time_since_epoch().count();
   if (to <= from) return Error{Errc::invalid, "the end of the range must lie after its start"};
-  if (to - from > kRangeMax_s)
+  if (to - from > kRangeSecondsMax)
     return Error{Errc::invalid, "the history reaches back 30 days: ask for at most 31 days at once"};
 
   std::uint32_t step = query.step_s != 0 ? query.step_s : auto_step(to - from);
-  if (step > kRangeMax_s)
+  if (step > kRangeSecondsMax)
     return Error{Errc::invalid, "the step is longer than the history: use at most 31 days"};
   const HistoryRing& ring = rings_[choose_ring(rings_, step, from, last_s_ != 0 ? last_s_ : to)];
   step = (step + ring.step_s() - 1) / ring.step_s() * ring.step_s();

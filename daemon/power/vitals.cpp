@@ -50,7 +50,8 @@ std::map<std::string, NetCounters> real_interfaces(const Sysfs& sys, std::map<st
   for (const auto& entry : all)
     if (entry.first.find('/') == std::string::npos && sys.exists("/sys/class/net/" + entry.first + "/device"))
       real.insert(entry);
-  return real.empty() ? all : real;
+  if (real.empty()) return all;
+  return real;
 }
 
 std::optional<std::uint64_t> advance(std::optional<std::uint64_t> before,
