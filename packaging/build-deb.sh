@@ -39,8 +39,9 @@ cp -a "$top/webui/dist" "$tree/webui/"
 cp -a "$top/packaging/deb" "$tree/debian"
 
 options=(-us -uc -b)
-export DEB_BUILD_OPTIONS="nocheck parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}"
-if [ "$arch" != "$native" ]; then options+=("-a$arch" -Pcross,nocheck); fi
+DEB_BUILD_OPTIONS="nocheck parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}"
+export DEB_BUILD_OPTIONS
+if [ "$arch" != "$native" ]; then options+=("-a$arch" "-Pcross,nocheck"); fi
 # debhelper gives the build another HOME; the cache stays where it is.
 export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}
 

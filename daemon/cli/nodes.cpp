@@ -60,6 +60,8 @@ const std::vector<Column> kNode = {
     {"Power is estimated", "/sample/watts_estimated", Shape::yes},
     {"Hottest", "/sample/temp_max_c", Shape::celsius},
     {"Hottest sensor", "/sample/temp_max_name"},
+    {"Network in", "/sample/net_rx_bps", Shape::rate},
+    {"Network out", "/sample/net_tx_bps", Shape::rate},
 };
 
 Result<void> list(App& app, const Invocation&) {

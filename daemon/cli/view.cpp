@@ -118,7 +118,7 @@ std::string cell_text(const json& resource, const Column& column) {
     case Shape::duration:
       return human_duration(number);
     case Shape::rate:
-      return human_bytes(number / 8) + "/s";
+      return human_bytes(number) + "/s";
     default:
       return plain_text(*value);
   }
