@@ -1,8 +1,9 @@
 // A sortable table. On a phone each row becomes a block with its column names beside the values; the roles are
 // spelt out because browsers drop the meaning of a table whose rows are laid out as blocks.
-import type { ComponentChildren } from 'preact';
+import { Fragment, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../lib/messages';
+import { Button } from './Button';
 import { Icon } from './Icon';
 import css from './Table.module.css';
 
@@ -24,6 +25,8 @@ interface TableProps<R> {
   rowKey: (row: R) => string | number;
   sortBy?: string; // "-name" sorts downwards
   onSort?: (sort: string) => void;
+  // A row that has more to say gets a button; what it says opens beneath the row, over its whole width.
+  expand?: { title: string; label: (row: R) => string; content: (row: R) => ComponentChildren };
 }
 
 export function compare(a: string | number | null, b: string | number | null): number {
@@ -39,7 +42,36 @@ export function sortRows<R>(rows: readonly R[], columns: readonly Column<R>[], s
   return [...rows].sort((a, b) => compare(by(a), by(b)) * (down ? -1 : 1));
 }
 
-export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort }: TableProps<R>) {
+function Cell<R>({ column, row }: { column: Column<R>; row: R }) {
+  const classes = [column.numeric && css.numeric, column.hideTitle && css.actions, column.nowrap && css.nowrap].filter(Boolean).join(' ');
+  const inside = (
+    <>
+      {!column.hideTitle && !column.main && (
+        <span class={css.label} aria-hidden="true">
+          {column.title}
+        </span>
+      )}
+      <span class={css.value}>{column.cell(row)}</span>
+    </>
+  );
+  return column.main ? (
+    <th role="rowheader" scope="row" class={`${classes} ${css.main}`}>
+      {inside}
+    </th>
+  ) : (
+    <td role="cell" class={classes}>
+      {inside}
+    </td>
+  );
+}
+
+export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, expand }: TableProps<R>) {
+  const [open, setOpen] = useState<ReadonlySet<string | number>>(new Set());
+  const toggle = (key: string | number): void => {
+    const next = new Set(open);
+    if (!next.delete(key)) next.add(key);
+    setOpen(next);
+  };
   const [own, setOwn] = useState(sortBy);
   const sort = onSort ? sortBy : own;
   const choose = (id: string): void => (onSort ?? setOwn)(sort === id ? `-${id}` : id);
@@ -67,35 +99,42 @@ export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort }
                 </th>
               );
             })}
+            {expand && (
+              <th role="columnheader" scope="col">
+                <span class="visually-hidden">{expand.title}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {sortRows(rows, columns, sort).map((row) => (
-            <tr key={rowKey(row)} role="row">
-              {columns.map((column) => {
-                const classes = [column.numeric && css.numeric, column.hideTitle && css.actions, column.nowrap && css.nowrap].filter(Boolean).join(' ');
-                const inside = (
-                  <>
-                    {!column.hideTitle && !column.main && (
-                      <span class={css.label} aria-hidden="true">
-                        {column.title}
+          {sortRows(rows, columns, sort).map((row) => {
+            const key = rowKey(row);
+            return (
+              <Fragment key={key}>
+                <tr role="row">
+                  {columns.map((column) => (
+                    <Cell key={column.id} column={column} row={row} />
+                  ))}
+                  {expand && (
+                    <td role="cell" class={css.actions}>
+                      <span class={css.value}>
+                        <Button small variant="quiet" aria-expanded={open.has(key)} aria-label={expand.label(row)} onClick={() => toggle(key)}>
+                          {expand.title}
+                        </Button>
                       </span>
-                    )}
-                    <span class={css.value}>{column.cell(row)}</span>
-                  </>
-                );
-                return column.main ? (
-                  <th key={column.id} role="rowheader" scope="row" class={`${classes} ${css.main}`}>
-                    {inside}
-                  </th>
-                ) : (
-                  <td key={column.id} role="cell" class={classes}>
-                    {inside}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
+                    </td>
+                  )}
+                </tr>
+                {expand && open.has(key) && (
+                  <tr role="row" class={css.expanded}>
+                    <td role="cell" colSpan={columns.length + 1}>
+                      {expand.content(row)}
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
         </tbody>
       </table>
     </div>

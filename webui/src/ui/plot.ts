@@ -50,7 +50,7 @@ export class Plot {
         width: options.width,
         height: options.height,
         legend: { show: false },
-        padding: [8, 12, 0, 4],
+        padding: [8, 28, 0, 4],
         cursor: {
           sync: { key: options.group },
           drag: { x: !!options.onSelect, y: false, setScale: false },

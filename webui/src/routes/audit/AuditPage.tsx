@@ -22,29 +22,30 @@ import css from './audit.module.css';
 function Details({ entry }: { entry: AuditEntry }) {
   const text = typeof entry.details === 'string' ? entry.details : JSON.stringify(entry.details ?? {}, null, 2);
   return (
-    <details class={css.details}>
-      <summary aria-label={t('audit.details_of', { seq: entry.seq })}>{t('audit.details')}</summary>
-      <dl>
+    <dl class={css.details}>
+      <div>
         <dt>{t('audit.seq')}</dt>
         <dd>{entry.seq}</dd>
+      </div>
+      <div>
         <dt>{t('audit.auth')}</dt>
-        <dd>
-          {entry.auth} · {entry.role}
-        </dd>
+        <dd>{f.join([entry.auth, entry.role])}</dd>
+      </div>
+      <div>
         <dt>{t('audit.hash')}</dt>
         <dd>
           <code>{entry.hash}</code>
         </dd>
-        {text !== '{}' && (
-          <>
-            <dt>{t('audit.details')}</dt>
-            <dd>
-              <pre>{text}</pre>
-            </dd>
-          </>
-        )}
-      </dl>
-    </details>
+      </div>
+      {text !== '{}' && (
+        <div>
+          <dt>{t('audit.details')}</dt>
+          <dd>
+            <pre>{text}</pre>
+          </dd>
+        </div>
+      )}
+    </dl>
   );
 }
 
@@ -57,8 +58,13 @@ const columns: Column<AuditEntry>[] = [
   { id: 'object', title: t('audit.object'), cell: (e) => <span class={css.object}>{e.object || '–'}</span> },
   { id: 'address', title: t('audit.address'), cell: (e) => e.address || '–' },
   { id: 'result', title: t('audit.result'), cell: (e) => <Badge plain tone={good(e.result) ? 'ok' : 'warning'} text={good(e.result) ? t('audit.ok') : e.result} /> },
-  { id: 'details', title: t('audit.details'), hideTitle: true, cell: (e) => <Details entry={e} /> },
 ];
+
+const expand = {
+  title: t('audit.details'),
+  label: (e: AuditEntry) => t('audit.details_of', { seq: e.seq }),
+  content: (e: AuditEntry) => <Details entry={e} />,
+};
 
 function useEntries(filter: api.AuditFilter) {
   const [items, setItems] = useState<AuditEntry[] | null>(null);
@@ -121,7 +127,7 @@ export default function AuditPage() {
             {filtered && t('audit.none_text')}
           </EmptyState>
         ) : (
-          <Table caption={t('nav.audit')} columns={columns} rows={entries.items ?? []} rowKey={(e) => e.seq} />
+          <Table caption={t('nav.audit')} columns={columns} rows={entries.items ?? []} rowKey={(e) => e.seq} expand={expand} />
         )}
         {entries.cursor && (
           <div class={css.more}>

@@ -1,0 +1,55 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { applyEvent } from '../../src/lib/events';
+import { alerts, auditHead, cluster, energySince, forgetSession, nodes, recent, recentMax, session } from '../../src/lib/stores';
+import { makeCluster, makeNode, makeSample, makeSession } from '../support/fakes';
+
+const secondsOf = (n: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + n * 1000).toISOString();
+
+beforeEach(() => {
+  forgetSession();
+  energySince.value = 0;
+  auditHead.value = 0;
+});
+
+const hello = () => applyEvent('hello', { nodes: [makeNode()], cluster: makeCluster(), alerts: [] });
+
+describe('events', () => {
+  it('fills the stores from the snapshot', () => {
+    hello();
+    expect(cluster.value?.name).toBe('Ward 4');
+    expect(nodes.value.get('node-1')?.name).toBe('one');
+    expect(recent.value.get('node-1')).toHaveLength(1);
+  });
+
+  it('keeps the newest samples and no more than fit', () => {
+    hello();
+    for (let i = 1; i <= recentMax + 5; i += 1) applyEvent('node.sample', { node: 'node-1', sample: makeSample({ t: secondsOf(i), cpu: i }) });
+    expect(recent.value.get('node-1')).toHaveLength(recentMax);
+    expect(nodes.value.get('node-1')?.sample?.cpu).toBe(recentMax + 5);
+  });
+
+  it('adds up the energy between two snapshots', () => {
+    hello();
+    applyEvent('node.sample', { node: 'node-1', sample: makeSample({ t: secondsOf(1), watts: 36 }) });
+    expect(energySince.value).toBeCloseTo(0.01);
+    applyEvent('cluster.changed', makeCluster({ name: 'Ward 5' }));
+    expect(cluster.value?.name).toBe('Ward 5');
+    expect(energySince.value).toBe(0);
+  });
+
+  it('takes alerts and audit numbers', () => {
+    applyEvent('alert.changed', { alerts: [{ id: 'a', severity: 'info', title: '', detail: '', remedy: '', since: '' }] });
+    expect(alerts.value).toHaveLength(1);
+    applyEvent('audit.appended', { seq: 7 });
+    applyEvent('audit.appended', { seq: 5 });
+    expect(auditHead.value).toBe(7);
+  });
+
+  it('brings the end of the session forward when the box warns', () => {
+    session.value = makeSession();
+    applyEvent('session.expiring', { in_s: 90 });
+    const left = (Date.parse(session.value.idle_expires_at) - Date.now()) / 1000;
+    expect(left).toBeGreaterThan(80);
+    expect(left).toBeLessThanOrEqual(90);
+  });
+});

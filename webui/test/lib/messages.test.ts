@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { pseudoText, t, tMaybe, useLocale } from '../../src/lib/messages';
+import { en, type Messages, type Plural } from '../../src/messages/en';
+import { accessTexts } from '../../src/messages/en-access';
+import { setupTexts } from '../../src/messages/en-setup';
+
+const all: Messages = { ...en, ...accessTexts, ...setupTexts };
+const names = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
+const forms = (message: string | Plural): string[] => (typeof message === 'string' ? [message] : Object.values(message));
+
+describe('messages', () => {
+  afterEach(() => useLocale('en'));
+
+  it('fills names in and leaves unknown ones visible', () => {
+    expect(t('frame.version', { version: '1.2' })).toBe('Version 1.2');
+    expect(t('frame.version', {})).toBe('Version {version}');
+  });
+
+  it('chooses the plural form by the count', () => {
+    expect(t('audit.new', { count: 1 })).toBe('1 new entry');
+    expect(t('audit.new', { count: 2 })).toBe('2 new entries');
+  });
+
+  it('finds the texts that pages bring along', () => {
+    expect(t('setup.finish')).toBe('Set up the box');
+    expect(t('users.create')).toBe('Create user');
+  });
+
+  it('uses the fallback for codes without a text', () => {
+    expect(tMaybe('problem.no_such_code', 'as told')).toBe('as told');
+    expect(tMaybe('problem.wrong_password', 'as told')).toBe('The password is wrong.');
+  });
+
+  it('has the same names in every plural form', () => {
+    for (const message of Object.values(all)) {
+      const first = names(forms(message)[0]!);
+      for (const form of forms(message)) expect(names(form)).toEqual(first);
+    }
+  });
+
+  it('has no key in two files', () => {
+    const count = Object.keys(en).length + Object.keys(accessTexts).length + Object.keys(setupTexts).length;
+    expect(Object.keys(all)).toHaveLength(count);
+  });
+
+  it('keeps names and grows in the pseudo-locale', () => {
+    for (const message of Object.values(all)) {
+      for (const form of forms(message)) {
+        const pseudo = pseudoText(form);
+        expect(names(pseudo)).toEqual(names(form));
+        expect(pseudo.length).toBeGreaterThan(form.length * 1.25);
+        expect(pseudo).toMatch(/^\[.*\]$/s);
+      }
+    }
+    useLocale('pseudo');
+    expect(t('frame.version', { version: '1.2' })).toMatch(/^\[Vérsíóñ 1\.2·+\]$/);
+  });
+});
