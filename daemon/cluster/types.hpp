@@ -36,8 +36,8 @@ struct Actor {
   static Actor system();
 };
 
-// One act: who, and under which request id. Two acts with the same id happen once, and the second gets
-// the first one's answer; an empty id is filled with a random one.
+// One act: who, and under which request id. Two acts with the same id, type and user within 24 hours
+// happen once, and the second gets the first one's answer. An empty id makes no such promise.
 struct Call {
   Actor actor;
   std::string request_id;

@@ -1,0 +1,32 @@
+// The inside of Cluster, shared by its files.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "daemon/cluster/cluster.hpp"
+#include "daemon/cluster/command.hpp"
+#include "daemon/cluster/state_machine.hpp"
+
+namespace samovar::cluster {
+
+struct Cluster::Impl {
+  Impl(Loop& the_loop, Rng& the_rng) : loop(the_loop), rng(the_rng) {}
+
+  // Proposes, and resumes with the decoded reply once it is durable and applied.
+  Task<Result<Fields>> execute(Call call, std::string type, Fields body);
+  // The same without a request id and for the node itself: may happen twice, is not recorded.
+  Task<Result<Fields>> execute_quietly(std::string type, Fields body);
+  std::string new_id(std::string_view prefix);
+  WallTime now() const;
+  Db& db() const { return machine->db(); }
+
+  // Constant after construction.
+  Loop& loop;
+  Rng& rng;
+  std::string cluster_id;
+  // Loop only. The log is destroyed before the machine it drives.
+  std::unique_ptr<ClusterMachine> machine;
+  std::unique_ptr<raft::ConsensusLog> log;
+};
+
+}  // namespace samovar::cluster

@@ -1,0 +1,40 @@
+// Every command there is. A new one: its apply function, and a line here.
+#include <algorithm>
+#include <array>
+
+#include "daemon/cluster/context.hpp"
+
+namespace samovar::cluster {
+namespace {
+
+constexpr std::array kCommands = {
+    CommandEntry{"audit.record", apply_audit_record},
+    CommandEntry{"cluster.init", apply_cluster_init},
+    CommandEntry{"cluster.update", apply_cluster_update},
+    CommandEntry{"node.put", apply_node_put},
+    CommandEntry{"response.save", apply_response_save},
+    CommandEntry{"session.end", apply_session_end},
+    CommandEntry{"session.login", apply_login},
+    CommandEntry{"session.login_failed", apply_login_failed},
+    CommandEntry{"session.reauth", apply_session_reauth},
+    CommandEntry{"session.touch", apply_session_touch},
+    CommandEntry{"setting.put", apply_setting_put},
+    CommandEntry{"token.create", apply_token_create},
+    CommandEntry{"token.delete", apply_token_delete},
+    CommandEntry{"token.touch", apply_token_touch},
+    CommandEntry{"user.create", apply_user_create},
+    CommandEntry{"user.delete", apply_user_delete},
+    CommandEntry{"user.set_password", apply_user_set_password},
+    CommandEntry{"user.unlock", apply_user_unlock},
+    CommandEntry{"user.update", apply_user_update},
+};
+
+}  // namespace
+
+const CommandEntry* find_command(std::string_view type) {
+  const auto found = std::find_if(kCommands.begin(), kCommands.end(),
+                                  [&](const CommandEntry& entry) { return entry.type == type; });
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+}  // namespace samovar::cluster

@@ -1,0 +1,178 @@
+#include "daemon/cluster/schema.hpp"
+
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "security/hash.hpp"
+
+namespace samovar::cluster {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x53414d56;  // "SAMV"
+
+struct Table {
+  const char* name;
+  const char* key;  // order of rows when the state is hashed
+  const char* sql;
+};
+
+constexpr const char* kMeta = R"(
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+constexpr const char* kCluster = R"(
+CREATE TABLE cluster (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  id TEXT NOT NULL, name TEXT NOT NULL, time_zone TEXT NOT NULL, created_us INTEGER NOT NULL, revision INTEGER NOT NULL);
+)";
+
+constexpr const char* kNodes = R"(
+CREATE TABLE nodes (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, hostname TEXT NOT NULL, model TEXT NOT NULL, version TEXT NOT NULL,
+  arch TEXT NOT NULL, joined_us INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+constexpr const char* kUsers = R"(
+CREATE TABLE users (
+  id TEXT PRIMARY KEY, username TEXT NOT NULL UNIQUE, display_name TEXT NOT NULL, role TEXT NOT NULL,
+  password_hash TEXT NOT NULL, disabled INTEGER NOT NULL,
+  failed INTEGER NOT NULL, failed_us INTEGER NOT NULL, locked_until_us INTEGER,
+  created_us INTEGER NOT NULL, last_login_us INTEGER, last_login_address TEXT NOT NULL,
+  revision INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+// Browsers that logged in before: their failures are counted apart, so that a stranger who locks an
+// account does not lock out its owner.
+constexpr const char* kDevices = R"(
+CREATE TABLE devices (
+  user_id TEXT NOT NULL, hash BLOB NOT NULL,
+  failed INTEGER NOT NULL, failed_us INTEGER NOT NULL, locked_until_us INTEGER, seen_us INTEGER NOT NULL,
+  PRIMARY KEY (user_id, hash)) WITHOUT ROWID;
+)";
+
+constexpr const char* kSessions = R"(
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY, secret_hash BLOB NOT NULL UNIQUE, user_id TEXT NOT NULL, kind TEXT NOT NULL,
+  created_us INTEGER NOT NULL, last_seen_us INTEGER NOT NULL, expires_us INTEGER NOT NULL, reauth_us INTEGER NOT NULL,
+  address TEXT NOT NULL, user_agent TEXT NOT NULL,
+  previous_login_us INTEGER, previous_login_address TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_us);
+)";
+
+constexpr const char* kTokens = R"(
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY, lookup TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user_id TEXT NOT NULL,
+  secret_hash BLOB NOT NULL, scopes TEXT NOT NULL, cidr TEXT, created_us INTEGER NOT NULL,
+  expires_us INTEGER NOT NULL, last_used_us INTEGER) WITHOUT ROWID;
+CREATE INDEX tokens_by_user ON tokens (user_id);
+CREATE INDEX tokens_by_expiry ON tokens (expires_us);
+)";
+
+constexpr const char* kSettings = R"(
+CREATE TABLE settings (
+  key TEXT PRIMARY KEY, json TEXT NOT NULL, revision INTEGER NOT NULL, updated_us INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+// Answers already given, by request id; and whole HTTP answers, by the client's key.
+constexpr const char* kReplies = R"(
+CREATE TABLE requests (
+  id TEXT PRIMARY KEY, type TEXT NOT NULL, user_id TEXT NOT NULL, reply BLOB NOT NULL,
+  expires_us INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX requests_by_expiry ON requests (expires_us);
+)";
+constexpr const char* kResponses = R"(
+CREATE TABLE responses (
+  user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint BLOB NOT NULL, status INTEGER NOT NULL, body TEXT NOT NULL,
+  expires_us INTEGER NOT NULL, PRIMARY KEY (user_id, key)) WITHOUT ROWID;
+CREATE INDEX responses_by_expiry ON responses (expires_us);
+)";
+
+constexpr const char* kAudit = R"(
+CREATE TABLE audit (
+  seq INTEGER PRIMARY KEY, log_index INTEGER NOT NULL, time_us INTEGER NOT NULL, actor_id TEXT NOT NULL,
+  actor TEXT NOT NULL, role TEXT NOT NULL, auth TEXT NOT NULL, address TEXT NOT NULL, action TEXT NOT NULL,
+  object TEXT NOT NULL, result TEXT NOT NULL, details TEXT NOT NULL, prev BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE INDEX audit_by_time ON audit (time_us);
+CREATE INDEX audit_by_actor ON audit (actor, seq);
+CREATE INDEX audit_by_action ON audit (action, seq);
+CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'audit entries are never changed'); END;
+CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
+  BEGIN SELECT RAISE(ABORT, 'audit entries are never deleted'); END;
+CREATE TRIGGER audit_has_no_gaps BEFORE INSERT ON audit
+  WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit)
+  BEGIN SELECT RAISE(ABORT, 'audit entries are written one after the other'); END;
+)";
+
+constexpr std::array kTables = {
+    Table{"meta", "key", kMeta},
+    Table{"cluster", "one", kCluster},
+    Table{"nodes", "id", kNodes},
+    Table{"users", "id", kUsers},
+    Table{"devices", "user_id, hash", kDevices},
+    Table{"sessions", "id", kSessions},
+    Table{"tokens", "id", kTokens},
+    Table{"settings", "key", kSettings},
+    Table{"requests", "id", kReplies},
+    Table{"responses", "user_id, key", kResponses},
+    Table{"audit", "seq", kAudit},
+};
+
+}  // namespace
+
+Result<void> create_schema(Db& db) {
+  for (const Table& table : kTables) SAMOVAR_CHECK(db.exec(table.sql));
+  return db.exec(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, kSchemaVersion)
+          .c_str());
+}
+
+Result<void> check_schema(Db& db) {
+  const auto pragma = [&](const char* sql) {
+    Query query(db, sql);
+    return query.next() ? query.number(0) : 0;
+  };
+  if (pragma("PRAGMA application_id") != kApplicationId)
+    return Error{Errc::corrupt, "the snapshot does not hold this product's state"};
+  const std::int64_t version = pragma("PRAGMA user_version");
+  if (version != kSchemaVersion)
+    return Error{Errc::unsupported,
+                 fmt::format("the snapshot has schema version {}, this program knows {}: install a "
+                             "later version",
+                             version, kSchemaVersion)};
+  // What it is made of must be, word for word, what we make: no other trigger, view or table.
+  SAMOVAR_TRY(auto fresh, Db::open_memory());
+  SAMOVAR_CHECK(create_schema(*fresh));
+  constexpr const char* all =
+      "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
+  Query ours(*fresh, all);
+  Query theirs(db, all);
+  for (;;) {
+    const bool more = ours.next();
+    if (more != theirs.next()) return Error{Errc::corrupt, "the snapshot's tables are not ours"};
+    if (!more) break;
+    for (int column = 0; column < 4; ++column)
+      if (ours.text(column) != theirs.text(column))
+        return Error{Errc::corrupt, "the snapshot's tables are not ours"};
+  }
+  return db.take_error();
+}
+
+Bytes hash_state(Db& db) {
+  security::Hasher hasher;
+  for (const Table& table : kTables) {
+    hasher.update(as_bytes(table.name));
+    for (Query row(db, fmt::format("SELECT * FROM {} ORDER BY {}", table.name, table.key)); row.next();) {
+      Bytes canonical;
+      for (int column = 0; column < row.columns(); ++column) row.append_canonical(column, canonical);
+      hasher.update(canonical);
+    }
+  }
+  const auto hash = hasher.finish();
+  return {hash.begin(), hash.end()};
+}
+
+}  // namespace samovar::cluster

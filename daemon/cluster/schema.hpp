@@ -1,0 +1,17 @@
+// The tables of the replicated state, by topic. Times are microseconds since 1970, cluster time.
+#pragma once
+#include "base/result.hpp"
+#include "daemon/cluster/sqlite.hpp"
+
+namespace samovar::cluster {
+
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+// In an empty database.
+Result<void> create_schema(Db& db);
+// After a snapshot was loaded: ours, and of a version we know.
+Result<void> check_schema(Db& db);
+// Over all rows of all tables, in the order of their keys.
+Bytes hash_state(Db& db);
+
+}  // namespace samovar::cluster

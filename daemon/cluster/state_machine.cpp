@@ -1,0 +1,118 @@
+#include "daemon/cluster/state_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/failpoint.hpp"
+#include "base/log.hpp"
+#include "daemon/cluster/context.hpp"
+#include "daemon/cluster/rows.hpp"
+#include "daemon/cluster/schema.hpp"
+
+namespace samovar::cluster {
+namespace {
+
+// Tokens that ran out stay visible for a while, so that people see why a script stopped.
+constexpr std::chrono::hours kExpiredTokenKept{24 * 30};
+constexpr std::chrono::hours kDeviceKept{24 * 90};
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterMachine>> ClusterMachine::create() {
+  SAMOVAR_TRY(auto db, Db::open_memory());
+  SAMOVAR_CHECK(create_schema(*db));
+  return std::unique_ptr<ClusterMachine>(new ClusterMachine(std::move(db)));
+}
+
+Bytes ClusterMachine::apply(std::uint64_t index, ByteView bytes) {
+  auto command = decode_command(bytes);
+  if (!command) return encode_reply(std::move(command).error());
+  std::vector<Change> changes;
+  const Result<Fields> reply = execute(index, *command, changes);
+  if (!reply && reply.error().code() == Errc::internal)
+    SAMOVAR_LOG(error, cluster, "a command failed", kv("type", command->type),
+                kv("why", reply.error().message()));
+  SAMOVAR_FAILPOINT("cluster.command.applied");
+  if (reply && listener_)
+    for (const Change& change : changes) listener_(change);
+  return encode_reply(reply);
+}
+
+Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& command,
+                                       std::vector<Change>& changes) {
+  const CommandEntry* entry = find_command(command.type);
+  if (entry == nullptr)
+    return Error{Errc::unsupported,
+                 fmt::format("there is no command \"{}\": this node may be too old", command.type)};
+  if (entry->apply != apply_cluster_init && !read_cluster(*db_))
+    return Error{Errc::unavailable, "this box is not set up yet"};
+  const WallTime now = std::max(command.time, last_time_);
+  if (auto earlier = earlier_reply(command, now)) return *std::move(earlier);
+
+  SAMOVAR_CHECK(db_->exec("BEGIN"));
+  Context context(*db_, command, index, now);
+  Result<Fields> reply = entry->apply(context);
+  if (reply) {
+    purge(now, context.changes);
+    remember_reply(command, *reply, now);
+    run(*db_,
+        "INSERT INTO meta VALUES ('last_time_us', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        now);
+  }
+  if (auto failed = db_->take_error(); !failed) reply = std::move(failed).error();
+  SAMOVAR_CHECK(db_->exec(reply ? "COMMIT" : "ROLLBACK"));
+  if (!reply) return reply;
+  last_time_ = now;
+  changes = std::move(context.changes);
+  return reply;
+}
+
+std::optional<Result<Fields>> ClusterMachine::earlier_reply(const Command& command, WallTime now) {
+  if (command.request_id.empty()) return std::nullopt;
+  Query row(*db_, "SELECT type, user_id, reply FROM requests WHERE id = ? AND expires_us > ?",
+            command.request_id, now);
+  if (!row.next()) return std::nullopt;
+  if (row.text(0) != command.type || row.text(1) != command.actor.user_id)
+    return refuse(Refusal::request_reused);
+  return decode_reply(row.bytes(2));
+}
+
+void ClusterMachine::remember_reply(const Command& command, const Fields& reply, WallTime now) {
+  if (command.request_id.empty()) return;
+  run(*db_, "INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)", command.request_id, command.type,
+      command.actor.user_id, encode_reply(reply), now + kReplyKept);
+}
+
+// By the command's time, so that every node forgets the same rows at the same place in the log.
+void ClusterMachine::purge(WallTime now, std::vector<Change>& changes) {
+  run(*db_, "DELETE FROM sessions WHERE expires_us <= ?", now);
+  if (db_->changes() > 0) changes.push_back({Change::Kind::sessions, {}, 0});
+  run(*db_, "DELETE FROM tokens WHERE expires_us <= ?", now - kExpiredTokenKept);
+  if (db_->changes() > 0) changes.push_back({Change::Kind::tokens, {}, 0});
+  run(*db_, "DELETE FROM requests WHERE expires_us <= ?", now);
+  run(*db_, "DELETE FROM responses WHERE expires_us <= ?", now);
+  run(*db_, "DELETE FROM devices WHERE seen_us <= ?", now - kDeviceKept);
+}
+
+Result<Bytes> ClusterMachine::snapshot() { return db_->serialize(); }
+
+Result<void> ClusterMachine::restore(ByteView snapshot) {
+  // Into a new database: one that fails to load leaves the old state as it was.
+  SAMOVAR_TRY(auto db, Db::open_memory());
+  SAMOVAR_CHECK(db->load(snapshot));
+  SAMOVAR_CHECK(check_schema(*db));
+  {
+    Query time(*db, "SELECT value FROM meta WHERE key = 'last_time_us'");
+    last_time_ = time.next() ? time.time(0) : WallTime{};
+  }
+  SAMOVAR_CHECK(db->take_error());
+  db_ = std::move(db);
+  return {};
+}
+
+Bytes ClusterMachine::state_hash() const { return hash_state(*db_); }
+
+}  // namespace samovar::cluster

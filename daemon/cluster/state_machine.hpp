@@ -1,0 +1,45 @@
+// The replicated state machine: commands into SQLite in memory.
+//
+// Every command runs in one transaction with its audit entry: all of it happened, or nothing. Applying
+// is deterministic and never fails; a command that cannot be done yields a reply that says why.
+//
+// Threading: loop only.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "daemon/cluster/command.hpp"
+#include "daemon/cluster/sqlite.hpp"
+#include "daemon/cluster/types.hpp"
+#include "daemon/raft/consensus_log.hpp"
+
+namespace samovar::cluster {
+
+class ClusterMachine final : public raft::StateMachine {
+ public:
+  static Result<std::unique_ptr<ClusterMachine>> create();
+
+  Bytes apply(std::uint64_t index, ByteView bytes) override;
+  Result<Bytes> snapshot() override;
+  Result<void> restore(ByteView snapshot) override;
+
+  // For queries; changes go through apply.
+  Db& db() { return *db_; }
+  WallTime last_time() const { return last_time_; }
+  Bytes state_hash() const;
+  void on_change(std::function<void(const Change&)> listener) { listener_ = std::move(listener); }
+
+ private:
+  explicit ClusterMachine(std::unique_ptr<Db> db) : db_(std::move(db)) {}
+  Result<Fields> execute(std::uint64_t index, const Command& command, std::vector<Change>& changes);
+  std::optional<Result<Fields>> earlier_reply(const Command& command, WallTime now);
+  void remember_reply(const Command& command, const Fields& reply, WallTime now);
+  void purge(WallTime now, std::vector<Change>& changes);
+
+  std::unique_ptr<Db> db_;
+  WallTime last_time_{};  // also in the table meta
+  std::function<void(const Change&)> listener_;
+};
+
+}  // namespace samovar::cluster
