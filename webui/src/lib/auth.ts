@@ -4,6 +4,7 @@
 import * as api from './api';
 import { forgetSession, passwordPrompt, serverNow, session, sessionKnown } from './stores';
 import { unixSeconds } from './format';
+import { mayHaveSession, rememberSession } from './prefs';
 import type { Session } from './types';
 
 const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('samovar.session');
@@ -37,14 +38,22 @@ function ask(kind: 'login' | 'reauth'): Promise<boolean> {
 
 function accept(next: Session): void {
   reason = null;
+  rememberSession(true);
   session.value = next;
   sessionKnown.value = true;
 }
 
 function end(why: EndReason): void {
   reason = why;
+  rememberSession(false);
   forgetSession();
   settle(false);
+}
+
+// At the first look: a browser that never logged in need not ask, and gets no error to show in its console.
+export async function findSession(): Promise<void> {
+  if (mayHaveSession()) await refreshSession();
+  else sessionKnown.value = true;
 }
 
 export async function refreshSession(): Promise<boolean> {
@@ -53,6 +62,7 @@ export async function refreshSession(): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof api.ApiError && error.status === 401) {
+      rememberSession(false);
       sessionKnown.value = true;
       return false;
     }

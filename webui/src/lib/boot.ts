@@ -1,7 +1,7 @@
 // From an opened page to a usable one: what phase the box is in, and whether this browser is logged in.
 import { effect } from '@preact/signals';
 import * as api from './api';
-import { refreshSession, startAuth } from './auth';
+import { findSession, startAuth } from './auth';
 import { startEvents, stopEvents } from './events';
 import { session, sessionKnown, setup, unreachable } from './stores';
 import type { Phase } from './types';
@@ -10,7 +10,7 @@ export async function readPhase(): Promise<Phase | null> {
   try {
     setup.value = await api.getSetup();
     unreachable.value = false;
-    if (setup.value.phase === 'ready' && !sessionKnown.value) await refreshSession();
+    if (setup.value.phase === 'ready' && !sessionKnown.value) await findSession();
     return setup.value.phase;
   } catch {
     unreachable.value = true;

@@ -27,6 +27,16 @@ export function setShortcuts(on: boolean): void {
 }
 export const wantsPseudoLocale = (): boolean => load('samovar.locale') === 'pseudo';
 
+// Whether a session cookie may be there: scripts cannot see it. Where storage is off, always ask.
+export const rememberSession = (on: boolean): void => save('samovar.session', on ? 'yes' : 'no');
+export function mayHaveSession(): boolean {
+  try {
+    return localStorage.getItem('samovar.session') === 'yes';
+  } catch {
+    return true;
+  }
+}
+
 // Small switches such as a checked item of the overview's list.
 export const loadFlag = (name: string): boolean => load(`samovar.flag.${name}`) === '1';
 export const saveFlag = (name: string, on: boolean): void => save(`samovar.flag.${name}`, on ? '1' : '0');

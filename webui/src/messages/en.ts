@@ -25,7 +25,7 @@ export const en = {
   'action.save': 'Save',
   'action.undo': 'Undo',
 
-  'frame.home': 'Samovar, go to the overview',
+  'frame.home': 'Go to the overview',
   'frame.loading': 'Loading',
   'frame.logout': 'Log out',
   'frame.menu': 'Menu',

@@ -129,7 +129,7 @@ export function Chart(props: ChartProps) {
   return (
     <figure class={css.chart} aria-labelledby={id} data-stale={props.stale || undefined}>
       <div class={css.head}>
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
         {note && <span class={css.note}>{note}</span>}
         <Button variant="quiet" small icon={asTable ? 'chart' : 'table'} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {t('chart.table')}

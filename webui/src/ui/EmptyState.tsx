@@ -9,7 +9,7 @@ export function EmptyState({ icon, title, children, action }: { icon: IconName; 
       <span class={css.icon}>
         <Icon name={icon} size={28} />
       </span>
-      <h3>{title}</h3>
+      <p class={css.title}>{title}</p>
       {children && <p>{children}</p>}
       {action}
     </div>

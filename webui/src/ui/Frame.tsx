@@ -98,7 +98,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </a>
       <header class={css.bar}>
         <Button variant="quiet" icon={menu ? 'close' : 'menu'} aria-label={t('frame.menu')} aria-expanded={menu} aria-controls="nav" onClick={() => setMenu(!menu)} />
-        <a class={css.brand} href="/" aria-label={t('frame.home')}>
+        <a class={css.brand} href="/" title={t('frame.home')}>
           <Logo size={30} />
           <span class={css.names}>
             <b>{t('app.name')}</b>

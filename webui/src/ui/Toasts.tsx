@@ -1,5 +1,5 @@
 // Short messages at the foot of the page. One with Undo stays ten seconds, and waits while it is pointed at.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { t } from '../lib/messages';
 import { dropToast, toasts, type Toast } from '../lib/stores';
 import { Button } from './Button';
@@ -11,7 +11,6 @@ const icons = { info: 'info', ok: 'ok', error: 'critical' } as const;
 
 function Item({ item }: { item: Toast }) {
   const [held, setHeld] = useState(false);
-  const root = useRef<HTMLLIElement>(null);
   useEffect(() => {
     // Errors stay until they are read and closed.
     if (held || item.tone === 'error') return;
@@ -19,8 +18,7 @@ function Item({ item }: { item: Toast }) {
     return () => clearTimeout(timer);
   }, [held]);
   return (
-    <li
-      ref={root}
+    <div
       class={`${css.toast} ${css[item.tone]}`}
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
@@ -41,16 +39,16 @@ function Item({ item }: { item: Toast }) {
         </Button>
       )}
       <Button variant="quiet" small icon="close" aria-label={t('action.close')} onClick={() => dropToast(item.id)} />
-    </li>
+    </div>
   );
 }
 
 export function Toasts() {
   return (
-    <ul class={css.list} role="log" aria-live="polite" aria-label={t('frame.messages')}>
+    <div class={css.list} role="log" aria-live="polite" aria-label={t('frame.messages')}>
       {toasts.value.map((item) => (
         <Item key={item.id} item={item} />
       ))}
-    </ul>
+    </div>
   );
 }

@@ -31,7 +31,7 @@ function Toolbar({ range, custom, paused, onPause, onCustom, onCsv }: { range: s
     <div class={css.toolbar}>
       <div class={css.ranges} role="group" aria-label={t('range.label')}>
         {ranges.map((name) => (
-          <button key={name} type="button" aria-pressed={!custom && range === name} aria-label={t(`range.long.${name}`)} onClick={() => setQuery({ range: name, from: undefined, to: undefined })}>
+          <button key={name} type="button" aria-pressed={!custom && range === name} title={t(`range.long.${name}`)} onClick={() => setQuery({ range: name, from: undefined, to: undefined })}>
             {t(`range.${name}`)}
           </button>
         ))}

@@ -1,0 +1,78 @@
+// A real samovard on a free port with a state directory of its own.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const startMs = 60_000;
+
+export class Daemon {
+  #binary;
+  #process = null;
+  #output = '';
+  url = '';
+  phase = '';
+  setupCode = '';
+
+  constructor(binary) {
+    this.#binary = binary;
+    this.stateDir = mkdtempSync(join(tmpdir(), 'samovar-browser-'));
+  }
+
+  // Resolves once it serves. The set-up code is read from the console, as a person would.
+  async start() {
+    this.#output = '';
+    const args = ['--state-dir', join(this.stateDir, 'state'), '--listen', '127.0.0.1:0', '--log-format', 'text'];
+    this.#process = spawn(this.#binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = this.#process;
+    child.stderr.on('data', (data) => (this.#output += data));
+    await new Promise((resolve, reject) => {
+      const fail = (why) => reject(new Error(`samovard ${why}\n${this.#output}`));
+      const timer = setTimeout(() => fail('did not get ready in time'), startMs);
+      child.once('error', (error) => fail(`cannot be started: ${error.message}`));
+      child.once('exit', (code) => fail(`ended with ${code}`));
+      child.stdout.on('data', (data) => {
+        this.#output += data;
+        const ready = /^READY (\S+) phase=(\S+)$/m.exec(this.#output);
+        if (!ready) return;
+        clearTimeout(timer);
+        [, this.url, this.phase] = ready;
+        this.setupCode = /Set-up code:\s+(\S+)/.exec(this.#output)?.[1] ?? '';
+        resolve();
+      });
+    });
+  }
+
+  async stop() {
+    const child = this.#process;
+    this.#process = null;
+    if (!child || child.exitCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  async restart() {
+    await this.stop();
+    await this.start();
+  }
+
+  // Holds the process still, as a box that hangs would.
+  freeze() {
+    this.#process.kill('SIGSTOP');
+  }
+  thaw() {
+    this.#process.kill('SIGCONT');
+  }
+
+  get output() {
+    return this.#output;
+  }
+
+  async dispose() {
+    await this.stop();
+    rmSync(this.stateDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,75 @@
+// Browser tests of the dashboard against a real daemon.
+//
+//   node tests/browser/run.mjs --samovard build/debug/samovard [--screenshots dir] [--only words]
+//
+// Needs Debian's chromium and `npm ci` in webui/. The daemon must have been built with webui/dist in place.
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { launch, open, picture } from './lib/browser.mjs';
+import { Daemon } from './lib/daemon.mjs';
+import { runAll } from './lib/harness.mjs';
+import './suites/wizard.mjs';
+import './suites/locked.mjs';
+import './suites/login.mjs';
+import './suites/live.mjs';
+import './suites/tabs.mjs';
+import './suites/people.mjs';
+import './suites/session.mjs';
+import './suites/screens.mjs';
+import './suites/connection.mjs';
+
+const { values } = parseArgs({
+  options: { samovard: { type: 'string' }, screenshots: { type: 'string' }, only: { type: 'string' } },
+});
+if (!values.samovard) {
+  console.error('usage: node tests/browser/run.mjs --samovard PATH [--screenshots DIR] [--only WORDS]');
+  process.exit(2);
+}
+
+class World {
+  admin = { username: 'ada', displayName: 'Ada Lovelace', password: 'seven brass kettles sing' };
+  passphrase = 'many small blue boats';
+  boxName = 'Ward 4, room 12';
+  state = undefined; // cookies of the logged-in administrator
+  #contexts = [];
+
+  constructor(daemon, browser) {
+    this.daemon = daemon;
+    this.browser = browser;
+  }
+  async open(options = {}) {
+    const opened = await open(this.browser, this.daemon.url, options);
+    this.#contexts.push(opened.context);
+    return opened;
+  }
+  // A page of the logged-in administrator.
+  async inside(path, options = {}) {
+    const opened = await this.open({ storageState: this.state, ...options });
+    await opened.page.goto(this.daemon.url + path);
+    await opened.page.locator('h1').waitFor();
+    return opened;
+  }
+  picture(page, name) {
+    return picture(page, values.screenshots, name);
+  }
+  async closePages() {
+    for (const context of this.#contexts.splice(0)) await context.close().catch(() => undefined);
+  }
+}
+
+const daemon = new Daemon(resolve(values.samovard));
+let result = { passed: 0, failed: 1 };
+let browser;
+try {
+  await daemon.start();
+  browser = await launch();
+  result = await runAll(new World(daemon, browser), values.only);
+} catch (error) {
+  console.error(error?.stack ?? error);
+} finally {
+  await browser?.close().catch(() => undefined);
+  await daemon.dispose();
+}
+if (result.failed > 0) console.log(`--- samovard said:\n${daemon.output.split('\n').slice(-40).join('\n')}`);
+console.log(`${result.passed} passed, ${result.failed} failed`);
+process.exit(result.failed > 0 ? 1 : 0);

@@ -1,0 +1,101 @@
+// Every page in both themes and widths; then at 320 px, and in a language that is longer than English.
+import { faults, themes, widths } from '../lib/browser.mjs';
+import { check, none, test } from '../lib/harness.mjs';
+
+const pages = [
+  ['overview', '/', (page) => page.getByRole('heading', { level: 2, name: 'Alerts' })],
+  ['nodes', '/nodes', (page) => page.locator('tbody a').first()],
+  ['users', '/users', (page) => page.locator('tbody th').first()],
+  ['tokens', '/tokens', (page) => page.locator('tbody th').first()],
+  ['sessions', '/sessions', (page) => page.locator('tbody th').first()],
+  ['audit', '/audit', (page) => page.locator('tbody th').first()],
+  ['settings', '/settings', (page) => page.locator('dl code').first()],
+  ['account', '/account', (page) => page.locator('dl').first()],
+  ['missing', '/no/such/page', (page) => page.getByText('There is no such page')],
+];
+
+async function nodeAddress(world) {
+  const { context, page } = await world.inside('/nodes');
+  const address = await page.locator('tbody a').first().getAttribute('href');
+  await context.close();
+  return address;
+}
+
+for (const theme of themes) {
+  for (const width of widths) {
+    test(`screens: every page is clean, ${theme} ${width}`, async (world) => {
+      const node = ['node', await nodeAddress(world), (page) => page.locator('canvas').first()];
+      const { page, witness } = await world.open({ theme, width, storageState: world.state });
+      const found = [];
+      for (const [name, path, mark] of [...pages, node]) {
+        await page.goto(world.daemon.url + path);
+        await mark(page).waitFor();
+        await page.locator('[data-live=live]').waitFor();
+        await world.picture(page, `${name}-${theme}-${width}`);
+        found.push(...(await faults(page, witness)).map((fault) => `${name}: ${fault}`));
+      }
+      none(found, `${theme} ${width}`);
+    });
+  }
+}
+
+test('screens: the menus are clean and the theme can be chosen', async (world) => {
+  const { page, witness } = await world.inside('/', { width: 390 });
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Nodes' }).waitFor();
+  none(await faults(page, witness), 'navigation');
+  await page.getByRole('button', { name: /Signed in as/ }).click();
+  await page.getByRole('radio', { name: 'Dark' }).check();
+  await page.locator('html[data-theme=dark]').waitFor();
+  none(await faults(page, witness), 'menu of the person');
+  await page.reload();
+  await page.locator('html[data-theme=dark]').waitFor();
+});
+
+const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+test('screens: nothing runs off the side at 320 px', async (world) => {
+  const node = ['node', await nodeAddress(world), (page) => page.locator('canvas').first()];
+  const { page } = await world.open({ width: 320, storageState: world.state });
+  const found = [];
+  for (const [name, path, mark] of [...pages, node]) {
+    await page.goto(world.daemon.url + path);
+    await mark(page).waitFor();
+    const overflow = await sideways(page);
+    if (overflow > 0) found.push(`${name}: ${overflow} px`);
+  }
+  none(found, 'overflow');
+});
+
+// Runs in the page: texts of the frame that did not come from the message file.
+function untranslated() {
+  const texts = [...document.querySelectorAll('button, label, legend, summary, h2, h3, thead th, dt, nav a')].map((one) => one.textContent.trim());
+  return texts.filter((text) => /[A-Za-z]{3}/.test(text) && !text.includes('['));
+}
+
+test('screens: a longer language fits, and no text is typed into a page', async (world) => {
+  const found = [];
+  for (const width of widths) {
+    const { page } = await world.open({ width, storageState: world.state, storage: { 'samovar.locale': 'pseudo' } });
+    for (const [name, path] of pages) {
+      await page.goto(world.daemon.url + path);
+      await page.locator('h1').waitFor();
+      await page.locator('[data-live=live]').waitFor();
+      const overflow = await sideways(page);
+      if (overflow > 0) found.push(`${name} ${width}: ${overflow} px`);
+      if (width === widths[0]) found.push(...(await page.evaluate(untranslated)).map((text) => `${name}: “${text}”`));
+      if (name === 'overview') await world.picture(page, `pseudo-${width}`);
+    }
+  }
+  none(found, 'pseudo-locale');
+});
+
+test('screens: what the box sends is under the strict policy', async (world) => {
+  const { page } = await world.open();
+  const answer = await page.goto(world.daemon.url);
+  const policy = answer.headers()['content-security-policy'] ?? '';
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "trusted-types 'none'"]) {
+    check(policy.includes(part), `the policy lacks ${part}`);
+  }
+  check(!policy.includes('unsafe'), 'the policy has an exception');
+});
