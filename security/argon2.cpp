@@ -24,9 +24,11 @@ Argon2Salt random_salt() {
 Result<SecretBytes> argon2id(ByteView password, const Argon2Salt& salt, const Argon2Cost& cost) {
   if (!cost_in_bounds(cost)) return Error{Errc::invalid, "this Argon2id cost is out of bounds"};
   SecretBytes out(32);
-  const int failed = crypto_pwhash_argon2id(
-      out.mutable_view().data(), out.size(), reinterpret_cast<const char*>(password.data()), password.size(),
-      salt.data(), cost.passes, std::size_t{cost.memory_kib} * 1024, crypto_pwhash_argon2id_ALG_ARGON2ID13);
+  // libsodium wants a pointer even for an empty password.
+  const char* text = password.empty() ? "" : reinterpret_cast<const char*>(password.data());
+  const int failed = crypto_pwhash_argon2id(out.mutable_view().data(), out.size(), text, password.size(),
+                                            salt.data(), cost.passes, std::size_t{cost.memory_kib} * 1024,
+                                            crypto_pwhash_argon2id_ALG_ARGON2ID13);
   if (failed != 0)
     return Error{Errc::unavailable, "not enough memory to check a password (" +
                                         std::to_string(cost.memory_kib / 1024) +

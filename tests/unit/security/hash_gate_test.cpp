@@ -127,9 +127,9 @@ TEST(HashGate, BoundsRunningAndWaitingThenSaysBusy) {
 
 TEST(HashGate, FullPoolIsBusyNotLost) {
   HandLoop loop;
-  Pool pool("cpu", 1, 1);
-  Door door;
+  Door door;  // the doors outlive the pool, whose thread stands in them
   Door started;
+  Pool pool("cpu", 1, 1);
   ASSERT_TRUE(pool.submit([&] {
     started.open();
     door.wait();
