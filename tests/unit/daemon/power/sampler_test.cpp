@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/asio_loop.hpp"
+#include "base/pool.hpp"
 #include "base/sim/sim_disk.hpp"
 #include "base/sim/sim_loop.hpp"
 #include "tests/support/fake_board.hpp"
@@ -158,6 +160,30 @@ TEST(Sampler, MayBeDestroyedWhileAReadingIsOnItsWay) {
   queue[0]();
   w.scheduler.run_for(seconds(5));
   EXPECT_TRUE(w.samples.empty());
+}
+
+// With real threads, for the thread sanitizer: the first sample comes at once, so nothing waits.
+TEST(Sampler, ReadsOnARealPoolAndAnswersOnTheLoop) {
+  test::FakeBoard fake;
+  fake.make_tx1();
+  AsioLoop loop;
+  Pool pool("io", 2, 8);
+  SamplerOptions options{"/", fake.root(),
+                         [&](std::function<void()> work) { return pool.submit(std::move(work)); }};
+  Sampler sampler(loop, real_disk(), std::move(options));
+  std::optional<double> watts;
+  bool in_loop = false;
+  loop.post([&] {
+    sampler.start([&](const Sample& s) {
+      watts = s.watts;
+      in_loop = loop.in_loop();
+      sampler.stop();
+      loop.stop();
+    });
+  });
+  loop.run();
+  EXPECT_DOUBLE_EQ(watts.value_or(0), 4.321);
+  EXPECT_TRUE(in_loop);
 }
 
 TEST(Sampler, StopsWhenAsked) {
