@@ -111,6 +111,7 @@ class Samovard:
                 self.url, self.phase = match.group(1), match.group(2)
                 self.port = int(self.url.rsplit(":", 1)[1])
                 ready.set()
+        pipe.close()
         ready.set()
 
     @property

@@ -1,0 +1,5 @@
+if(TARGET samovar_daemon)
+  samovar_fuzz(config_fuzz SOURCES config_fuzz.cpp LINKS samovar_daemon)
+  samovar_fuzz(json_body_fuzz SOURCES json_body_fuzz.cpp LINKS samovar_api)
+  samovar_fuzz(time_zone_fuzz SOURCES time_zone_fuzz.cpp LINKS samovar_api)
+endif()

@@ -1,0 +1,14 @@
+# A real samovard, driven over HTTPS. Alone: start-up times and memory are looked at.
+if(TARGET samovard)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  foreach(suite KeyFileNode PassphraseNode StolenDisk CommandLine)
+    add_test(NAME node_life.${suite}
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/node_life.py $<TARGET_FILE:samovard> ${suite})
+    set_tests_properties(node_life.${suite} PROPERTIES LABELS integration TIMEOUT 300 RUN_SERIAL ON)
+  endforeach()
+  # docs/reference/config.md is made from the table in daemon/config.cpp.
+  add_test(NAME config_reference
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/config_reference.py $<TARGET_FILE:samovard>
+            ${CMAKE_SOURCE_DIR}/docs/reference/config.md)
+  set_tests_properties(config_reference PROPERTIES LABELS integration TIMEOUT 60)
+endif()

@@ -1,0 +1,194 @@
+// Every route × every kind of caller. The table below is written by hand on purpose: it is the second
+// opinion on routes.cpp, and a route without a row fails the test.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "daemon/api/routes.hpp"
+#include "tests/unit/daemon/api/box.hpp"
+
+namespace samovar::api::test {
+namespace {
+
+struct Row {
+  Method method;
+  std::string target;
+  std::string pattern;  // empty: the target
+  std::string roles;    // "*": anonymous too
+  std::string scope;    // read, write, metrics, any, never
+  bool reauth = false;
+};
+
+const std::string kAll = "admin analyst viewer auditor service";
+const std::string kPeople = "admin analyst viewer auditor";
+
+const std::vector<Row> kTable = {
+    {Method::get, "/healthz", "", "*", ""},
+    {Method::get, "/readyz", "", "*", ""},
+    {Method::get, "/metrics", "", "admin viewer auditor", "metrics"},
+    {Method::get, "/openapi.json", "", "*", ""},
+    {Method::get, "/ca.crt", "", "*", ""},
+    {Method::get, "/api/v1/setup", "", "*", ""},
+    {Method::post, "/api/v1/setup", "", "*", ""},
+    {Method::post, "/api/v1/setup:check", "", "*", ""},
+    {Method::post, "/api/v1/unlock", "", "*", ""},
+    {Method::post, "/api/v1/session", "", "*", ""},
+    {Method::get, "/api/v1/session", "", kAll, "any"},
+    {Method::del, "/api/v1/session", "", kAll, "never"},
+    {Method::post, "/api/v1/session:reauth", "", kAll, "never"},
+    {Method::post, "/api/v1/session:password", "", kAll, "never"},
+    {Method::get, "/api/v1/cluster", "", kPeople, "read"},
+    {Method::patch, "/api/v1/cluster", "", "admin", "write"},
+    {Method::get, "/api/v1/alerts", "", kPeople, "read"},
+    {Method::get, "/api/v1/settings/general", "/api/v1/settings/{key}", "admin auditor", "read"},
+    {Method::put, "/api/v1/settings/general", "/api/v1/settings/{key}", "admin", "write"},
+    {Method::get, "/api/v1/nodes", "", kPeople, "read"},
+    {Method::get, "/api/v1/nodes/node1", "/api/v1/nodes/{id}", kPeople, "read"},
+    {Method::get, "/api/v1/metrics/history?metric=cpu", "/api/v1/metrics/history", kPeople, "read"},
+    {Method::get, "/api/v1/events", "", kPeople, "read"},
+    {Method::get, "/api/v1/users", "", "admin auditor", "read"},
+    {Method::post, "/api/v1/users", "", "admin", "never", true},
+    {Method::get, "/api/v1/users/usr_x", "/api/v1/users/{id}", kPeople, "read"},
+    {Method::patch, "/api/v1/users/usr_x", "/api/v1/users/{id}", kPeople, "never", true},
+    {Method::del, "/api/v1/users/usr_x", "/api/v1/users/{id}", "admin", "never", true},
+    {Method::post, "/api/v1/users/usr_x:set-password", "/api/v1/users/{id}:set-password", "admin", "never",
+     true},
+    {Method::post, "/api/v1/users/usr_x:unlock", "/api/v1/users/{id}:unlock", "admin", "never", true},
+    {Method::get, "/api/v1/tokens", "", kAll, "read"},
+    {Method::post, "/api/v1/tokens", "", kAll, "never", true},
+    {Method::del, "/api/v1/tokens/tok_x", "/api/v1/tokens/{id}", kAll, "never", true},
+    {Method::get, "/api/v1/sessions", "", kAll, "read"},
+    {Method::del, "/api/v1/sessions/ses_x", "/api/v1/sessions/{id}", kAll, "never"},
+    {Method::get, "/api/v1/audit", "", "admin auditor analyst", "read"},
+    {Method::get, "/api/v1/audit/export", "", "auditor", "never", true},
+    {Method::post, "/api/v1/audit:verify", "", "admin auditor", "read"},
+};
+
+std::string name_of(const Row& row) { return std::string(to_string(row.method)) + " " + row.target; }
+
+bool has_word(const std::string& list, std::string_view word) {
+  return (" " + list + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+nlohmann::json body_for(const Row& row) {
+  if (row.method == Method::get || row.method == Method::del) return nullptr;
+  return nlohmann::json::object();
+}
+
+// Let in: whatever the handler then says of an empty body or an unknown object.
+bool let_in(const Reply& reply) {
+  static const std::set<std::string> kRefusals = {"not_logged_in",     "forbidden",     "reauth_required",
+                                                  "token_not_allowed", "missing_scope", "csrf"};
+  return kRefusals.count(reply.code()) == 0;
+}
+
+constexpr cluster::Role kRoles[] = {cluster::Role::admin, cluster::Role::analyst, cluster::Role::viewer,
+                                    cluster::Role::auditor, cluster::Role::service};
+
+TEST(AccessTable, EveryRouteHasARow) {
+  Box box;
+  std::set<std::pair<std::string, std::string>> rows;
+  for (const Row& row : kTable)
+    rows.emplace(to_string(row.method),
+                 row.pattern.empty() ? row.target.substr(0, row.target.find('?')) : row.pattern);
+  std::set<std::pair<std::string, std::string>> routes;
+  for (const Route& route : box.router->routes())
+    routes.emplace(to_string(route.method), std::string(route.pattern));
+  EXPECT_EQ(rows, routes);
+}
+
+TEST(AccessTable, AnonymousGetsOnlyWhatIsForAnyone) {
+  Box box;
+  for (const Row& row : kTable) {
+    const Reply reply = box.send(row.method, row.target, body_for(row), {});
+    if (row.roles == "*") {
+      EXPECT_TRUE(let_in(reply)) << name_of(row) << " " << reply.response.body;
+    } else {
+      EXPECT_EQ(reply.status, 401) << name_of(row);
+      EXPECT_EQ(reply.code(), "not_logged_in") << name_of(row);
+    }
+  }
+}
+
+TEST(AccessTable, RolesGetExactlyTheirRoutes) {
+  Box box;
+  for (const cluster::Role role : kRoles) {
+    const auto user = box.add_user("role-" + std::string(to_string(role)), role);
+    for (const Row& row : kTable) {
+      if (row.roles == "*") continue;
+      const As as = box.log_in(user);  // anew: some routes end the session
+      const Reply reply = box.send(row.method, row.target, body_for(row), as);
+      if (has_word(row.roles, to_string(role))) {
+        EXPECT_TRUE(let_in(reply)) << to_string(role) << " " << name_of(row) << " " << reply.response.body;
+      } else {
+        EXPECT_EQ(reply.status, 403) << to_string(role) << " " << name_of(row);
+        EXPECT_EQ(reply.code(), "forbidden") << to_string(role) << " " << name_of(row);
+      }
+    }
+  }
+}
+
+TEST(AccessTable, SensitiveRoutesNeedAFreshPassword) {
+  Box box;
+  const auto admin = box.log_in(box.admin);
+  const auto auditor = box.log_in_as(cluster::Role::auditor);
+  box.advance(std::chrono::minutes(6));
+  for (const Row& row : kTable) {
+    if (row.roles == "*") continue;
+    const As& as = has_word(row.roles, "admin") ? admin : auditor;
+    if (row.target == "/api/v1/session" && row.method == Method::del) continue;
+    const Reply reply = box.send(row.method, row.target, body_for(row), as);
+    EXPECT_EQ(reply.code() == "reauth_required", row.reauth) << name_of(row) << " " << reply.response.body;
+    if (row.reauth) EXPECT_EQ(reply.status, 403) << name_of(row);
+  }
+}
+
+TEST(AccessTable, TokensNeedTheScopeAndNeverPassReauth) {
+  Box box;
+  for (const std::string scope : {"read", "write", "metrics"}) {
+    As as;
+    as.bearer = box.token_of(box.admin, {scope});
+    for (const Row& row : kTable) {
+      if (row.roles == "*") continue;
+      const Reply reply = box.send(row.method, row.target, body_for(row), as);
+      const bool fits =
+          row.scope == "any" || (row.scope == scope && (scope == "metrics" || has_word(row.roles, "admin")));
+      EXPECT_EQ(let_in(reply), fits) << scope << " " << name_of(row) << " " << reply.response.body;
+      if (!fits) EXPECT_EQ(reply.status, 403) << scope << " " << name_of(row);
+    }
+  }
+}
+
+TEST(AccessTable, MetricsScopeNeedsNoRole) {
+  Box box;
+  As as;
+  as.bearer = box.token_of(box.add_user("scraper", cluster::Role::service), {"metrics"});
+  EXPECT_EQ(box.get("/metrics", as).status, 200);
+  EXPECT_EQ(box.get("/api/v1/nodes", as).status, 403);
+}
+
+TEST(AccessTable, PhasesHoldBackAllButSetupUnlockSessionAndHealth) {
+  Box box;
+  for (const Phase phase : {Phase::fresh, Phase::locked, Phase::starting}) {
+    box.node.current = phase;
+    for (const Row& row : kTable) {
+      const bool always = row.roles == "*" && row.target != "/api/v1/session";
+      const bool who = row.target == "/api/v1/session" && row.method == Method::get;
+      const Reply reply = box.send(row.method, row.target, body_for(row), {});
+      const std::string held = phase == Phase::fresh    ? "not_set_up"
+                               : phase == Phase::locked ? "locked"
+                                                        : "starting";
+      const int status = phase == Phase::fresh ? 409 : phase == Phase::locked ? 423 : 503;
+      if (who) {
+        EXPECT_EQ(reply.status, 401) << name_of(row);
+      } else if (!always) {
+        EXPECT_EQ(reply.status, status) << name_of(row);
+        EXPECT_EQ(reply.code(), held) << name_of(row);
+      }
+    }
+    box.node.current = Phase::ready;
+  }
+}
+
+}  // namespace
+}  // namespace samovar::api::test

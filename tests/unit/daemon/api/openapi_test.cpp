@@ -1,0 +1,129 @@
+// openapi.json and the route table say the same: paths, methods, rights, and references that resolve.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "daemon/api/auth.hpp"
+#include "daemon/api/handlers.hpp"
+#include "tests/unit/daemon/api/box.hpp"
+
+namespace samovar::api::test {
+namespace {
+
+using nlohmann::json;
+
+json access_of(const Route& route) {
+  json roles = json::array();
+  if (!route.access.needs_user()) {
+    roles.push_back("anonymous");
+  } else {
+    for (const Role role : kAllRoles)
+      if (route.access.allows(role)) roles.push_back(to_string(role));
+  }
+  std::string tokens(route.access.scope());
+  if (tokens.empty()) tokens = is_unsafe(route.method) ? "write" : "read";
+  if (!route.access.needs_user()) tokens = "never";
+  json phases = json::array({"ready"});
+  if (route.access.every_phase()) phases = json::array({"new", "locked", "starting", "ready"});
+  return {{"roles", roles}, {"tokens", tokens}, {"reauth", route.access.needs_reauth()}, {"phases", phases}};
+}
+
+std::string method_name(Method method) {
+  std::string name(to_string(method));
+  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  return name;
+}
+
+void sort_roles(json& access) {
+  auto roles = access["roles"].get<std::set<std::string>>();
+  access["roles"] = roles;
+}
+
+void check_references(const json& document, const json& value) {
+  if (value.is_object()) {
+    if (value.contains("$ref")) {
+      const std::string reference = value["$ref"];
+      ASSERT_EQ(reference.rfind("#/", 0), 0u) << reference;
+      EXPECT_TRUE(document.contains(json::json_pointer(reference.substr(1)))) << reference;
+    }
+    for (const auto& [key, child] : value.items()) check_references(document, child);
+  } else if (value.is_array()) {
+    for (const auto& child : value) check_references(document, child);
+  }
+}
+
+TEST(OpenApi, PathsMethodsAndAccessAreThoseOfTheRouteTable) {
+  Box box;
+  const json document = json::parse(openapi_document());
+  std::set<std::pair<std::string, std::string>> described;
+  for (const auto& [path, operations] : document["paths"].items())
+    for (const auto& [method, operation] : operations.items()) described.emplace(method, path);
+  std::set<std::pair<std::string, std::string>> served;
+  for (const Route& route : box.router->routes()) {
+    const std::string method = method_name(route.method);
+    const std::string path(route.pattern);
+    served.emplace(method, path);
+    if (described.count({method, path}) == 0) continue;
+    json stated = document["paths"][path][method]["x-samovar-access"];
+    json real = access_of(route);
+    sort_roles(stated);
+    sort_roles(real);
+    EXPECT_EQ(stated, real) << method << " " << path;
+    const bool has_body = document["paths"][path][method].contains("requestBody");
+    EXPECT_EQ(has_body, route.body == Body::json) << method << " " << path;
+  }
+  EXPECT_EQ(described, served);
+}
+
+TEST(OpenApi, ReferencesResolveAndOperationIdsAreUnique) {
+  const json document = json::parse(openapi_document());
+  EXPECT_EQ(document["openapi"], "3.1.0");
+  check_references(document, document);
+  std::set<std::string> ids;
+  for (const auto& [path, operations] : document["paths"].items())
+    for (const auto& [method, operation] : operations.items())
+      EXPECT_TRUE(ids.insert(operation["operationId"]).second) << operation["operationId"];
+}
+
+TEST(OpenApi, IsServedToAnyone) {
+  Box box;
+  const Reply reply = box.get("/openapi.json", {});
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body["info"]["title"], "Samovar");
+}
+
+// Answers have the fields their schemas require, and no others.
+void expect_shape(const json& document, const std::string& schema, const json& value) {
+  const json& shape = document["components"]["schemas"][schema];
+  for (const auto& name : shape["required"]) EXPECT_TRUE(value.contains(name)) << schema << " lacks " << name;
+  for (const auto& [name, child] : value.items())
+    EXPECT_TRUE(shape["properties"].contains(name)) << schema << " has " << name;
+}
+
+TEST(OpenApi, AnswersHaveTheShapeOfTheirSchemas) {
+  Box box;
+  const json document = json::parse(openapi_document());
+  box.node.latest.t = box.clock.wall();
+  const As as = box.log_in(box.admin);
+  box.token_of(box.admin, {"read"});
+  expect_shape(document, "SetupState", box.get("/api/v1/setup", {}).body);
+  expect_shape(document, "Session", box.get("/api/v1/session", as).body);
+  expect_shape(document, "Cluster", box.get("/api/v1/cluster", as).body);
+  const json nodes = box.get("/api/v1/nodes", as).body;
+  expect_shape(document, "NodeList", nodes);
+  expect_shape(document, "Node", nodes["items"][0]);
+  expect_shape(document, "Sample", nodes["items"][0]["sample"]);
+  expect_shape(document, "History", box.get("/api/v1/metrics/history?metric=cpu&range=5m", as).body);
+  expect_shape(document, "User", box.get("/api/v1/users", as).body["items"][0]);
+  expect_shape(document, "Token", box.get("/api/v1/tokens", as).body["items"][0]);
+  expect_shape(document, "SessionInfo", box.get("/api/v1/sessions", as).body["items"][0]);
+  expect_shape(document, "AuditEntry", box.get("/api/v1/audit", as).body["items"][0]);
+  expect_shape(document, "AuditVerdict", box.post("/api/v1/audit:verify", nullptr, as).body);
+  expect_shape(document, "GeneralSettings", box.get("/api/v1/settings/general", as).body);
+  expect_shape(document, "TlsSettings", box.get("/api/v1/settings/tls", as).body);
+  expect_shape(document, "Problem", box.get("/api/v1/users/usr_none", as).body);
+}
+
+}  // namespace
+}  // namespace samovar::api::test
