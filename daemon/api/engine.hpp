@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include "base/loop.hpp"
+#include "base/mutex.hpp"
 #include "daemon/api/connection_table.hpp"
 #include "daemon/api/limits.hpp"
 #include "daemon/api/rate_limiter.hpp"
@@ -32,6 +34,16 @@ class Session;
 
 struct Engine : std::enable_shared_from_this<Engine> {
   Engine(Loop& on, ServerOptions options, Router routes, Guard before, StaticFiles pages);
+
+  // Any thread: runs `work` on the http thread. False once that thread is gone; work taken before is run
+  // at the latest by the server's destructor.
+  template <class Work>
+  bool post(Work work) {
+    const MutexLock lock(post_mutex);
+    if (ended) return false;
+    boost::asio::post(context, std::move(work));
+    return true;
+  }
 
   // Constant after construction.
   Loop& loop;
@@ -57,6 +69,8 @@ struct Engine : std::enable_shared_from_this<Engine> {
   std::atomic<std::size_t> connections{0};
   std::atomic<std::size_t> event_streams{0};
   std::atomic<std::size_t> requests_running{0};
+  Mutex post_mutex;
+  bool ended SAMOVAR_GUARDED_BY(post_mutex) = false;
   boost::asio::io_context context{1};
 };
 

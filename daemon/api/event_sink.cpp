@@ -1,14 +1,11 @@
 #include "daemon/api/event_sink.hpp"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "daemon/api/engine.hpp"
 #include "daemon/api/session.hpp"
 
 namespace samovar::api {
-
-namespace asio = boost::asio;
 
 StreamSink::StreamSink(std::shared_ptr<Engine> engine, std::weak_ptr<Session> session)
     : engine_(std::move(engine)), session_(std::move(session)) {}
@@ -19,15 +16,14 @@ bool StreamSink::send(std::string_view text) {
   if (over_) return false;
   if (queued_ + text.size() > engine_->limits.event_buffer_bytes_max) return false;
   queued_ += text.size();
-  asio::post(engine_->context, [session = session_, copy = std::string(text)]() mutable {
+  return engine_->post([session = session_, copy = std::string(text)]() mutable {
     if (const auto alive = session.lock()) alive->event_text(std::move(copy));
   });
-  return true;
 }
 
 void StreamSink::close() {
   if (over_.exchange(true)) return;
-  asio::post(engine_->context, [session = session_] {
+  engine_->post([session = session_] {
     if (const auto alive = session.lock()) alive->end_events();
   });
 }
@@ -53,11 +49,12 @@ Task<Result<Bytes>> StreamBody::read() {
   // Named, because g++ 12 destroys a temporary function inside co_await too early.
   const std::function<void(std::function<void(Result<Bytes>)>)> start =
       [this](std::function<void(Result<Bytes>)> done) {
-        asio::post(
-            engine_->context, [engine = engine_, session = session_, done = std::move(done)]() mutable {
-              if (const auto alive = session.lock()) return alive->want_body(std::move(done));
-              engine->loop.post([done = std::move(done)] { done(Error{Errc::io, "the client has left"}); });
-            });
+        const Error gone{Errc::io, "the client has left"};
+        const bool taken = engine_->post([engine = engine_, session = session_, done, gone] {
+          if (const auto alive = session.lock()) return alive->want_body(done);
+          engine->loop.post([done, gone] { done(gone); });
+        });
+        if (!taken) done(gone);
       };
   co_return co_await from_callback<Result<Bytes>>(start);
 }

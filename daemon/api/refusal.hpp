@@ -2,13 +2,18 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "daemon/api/http.hpp"
 
 namespace samovar::api {
 
 struct Refusal {
-  int status = 400;
+  // Not an aggregate: g++ 12 destroys aggregate temporaries of a co_await expression twice.
+  Refusal(int with_status, std::string with_code, std::string with_detail)
+      : status(with_status), code(std::move(with_code)), detail(std::move(with_detail)) {}
+
+  int status;
   std::string code;    // stable, for programs
   std::string detail;  // for people: what is wrong and what to do
 };

@@ -252,6 +252,10 @@ Server::~Server() {
   impl_->thread.join();
   // What handlers posted meanwhile: their sessions are gone, and a waiting body reader is told so.
   impl_->engine->on_empty = nullptr;
+  {
+    const MutexLock lock(impl_->engine->post_mutex);
+    impl_->engine->ended = true;
+  }
   impl_->engine->context.restart();
   impl_->engine->context.poll();
 }

@@ -128,6 +128,7 @@ Session::Awaitable<void> Session::refuse_plain_http() {
 
 // Says goodbye in TLS, then lets the client read our last answer before the socket goes.
 Session::Awaitable<void> Session::part() {
+  parting_ = true;
   arm(kLingerTimeMax);
   error_code error;
   if (handshaken_ && !unread_body_) {

@@ -103,6 +103,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool expired_ = false;  // the deadline passed
   bool closed_ = false;   // close() was called
   bool draining_ = false;
+  bool parting_ = false;      // the next deadline is the last
   bool idle_ = true;          // no whole request head is here
   bool proven_ = false;       // a request was answered
   bool unread_body_ = false;  // the client may still be sending: linger before closing

@@ -42,6 +42,7 @@ void Session::arm(Duration time) {
     const auto self = weak.lock();
     if (error || !self || self->deadline_turn_ != turn || self->closed_) return;
     self->expired_ = true;
+    if (self->parting_) return self->close();
     error_code ignored;
     self->stream_.next_layer().cancel(ignored);
     self->notify();

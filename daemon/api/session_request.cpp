@@ -139,8 +139,8 @@ Session::Awaitable<bool> Session::route(const RequestHead& head) {
       break;
   }
   if (head.path != "/api" && head.path.rfind("/api/", 0) != 0) co_return co_await serve_static(head);
-  co_return co_await refuse(
-      {404, "not_found", "Nothing is at this address. /openapi.json lists what there is."}, head.keep_alive);
+  Refusal missing{404, "not_found", "Nothing is at this address. /openapi.json lists what there is."};
+  co_return co_await refuse(std::move(missing), head.keep_alive);
 }
 
 Session::Awaitable<bool> Session::answer_allow(int status, std::string allow, bool keep_alive) {
@@ -160,7 +160,8 @@ Session::Awaitable<bool> Session::serve_static(const RequestHead& head) {
   if (!is_safe(head.method)) co_return co_await answer_allow(405, "GET, HEAD, OPTIONS", head.keep_alive);
   Response response = engine_.files.serve(make_request(head));
   if (response.status == 404) {
-    co_return co_await refuse({404, "not_found", "There is no such page. Start at '/'."}, head.keep_alive);
+    Refusal missing{404, "not_found", "There is no such page. Start at '/'."};
+    co_return co_await refuse(std::move(missing), head.keep_alive);
   }
   co_return co_await send(std::move(response), head.keep_alive);
 }
@@ -247,7 +248,7 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
   const auto owner = engine_.shared_from_this();
   dispatch(engine_.loop, owner, engine_.guard, route, std::move(request),
            [owner, weak = weak_from_this()](Response response) {
-             asio::post(owner->context, [weak, response = std::move(response)]() mutable {
+             owner->post([weak, response = std::move(response)]() mutable {
                const auto self = weak.lock();
                if (!self) return;
                self->response_ = std::move(response);
@@ -299,8 +300,8 @@ void Session::end_events() {
 
 Session::Awaitable<bool> Session::stream_events(Response response) {
   if (engine_.event_streams >= engine_.limits.event_streams_max) {
-    co_return co_await refuse({503, "too_many_streams", "Too many event streams are open. Close some tabs."},
-                              true);
+    Refusal full{503, "too_many_streams", "Too many event streams are open. Close some tabs."};
+    co_return co_await refuse(std::move(full), true);
   }
   ++engine_.event_streams;
   HeadFormat format{real_clock().wall(), trace_id_, true, false, engine_.hsts, true};
@@ -323,6 +324,12 @@ Session::Awaitable<bool> Session::stream_events(Response response) {
     sink_->sent(out.size());
   }
   --engine_.event_streams;
+  // Parting reads too, and TLS takes one reader at a time.
+  error_code ignored;
+  while (sent && !closed_ && !peer_gone_) {
+    stream_.next_layer().cancel(ignored);
+    co_await wait_event();
+  }
   co_return false;
 }
 

@@ -1,0 +1,2 @@
+samovar_fuzz(http_request_fuzz SOURCES http_request_fuzz.cpp LINKS samovar_http)
+samovar_fuzz(route_match_fuzz SOURCES route_match_fuzz.cpp LINKS samovar_http)
