@@ -93,14 +93,16 @@ make_tree() {
   fi
   mkdir -p "$tree"
   tar -C "$tree" -xf "$cache"
+  mkdir -p "$tree/opt/admin"
+  touch "$tree/srv/secret"
   echo box >"$tree/etc/hostname"
   printf '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 box\n' >"$tree/etc/hosts"
-  cp "$deb" "$tree/root/samovar.deb"
+  cp "$deb" "$tree/opt/admin/samovar.deb"
   # The same package under a higher version is what an upgrade brings.
   dpkg-deb -R "$deb" "$work/repack"
   version=$(dpkg-deb -f "$deb" Version)
   sed -i "s/^Version:.*/Version: $version+next1/" "$work/repack/DEBIAN/control"
-  dpkg-deb --root-owner-group -Znone -b "$work/repack" "$tree/root/next.deb" >/dev/null
+  dpkg-deb --root-owner-group -Znone -b "$work/repack" "$tree/opt/admin/next.deb" >/dev/null
 }
 
 boot() {
@@ -131,8 +133,8 @@ enter_chroot() {
 }
 
 box() {  # runs a command on the test machine
-  local env=(env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive)
-  if [ "$mode" = boot ]; then nsenter -t "$leader" -a --wd=/root "${env[@]}" "$@"; else "${env[@]}" chroot "$tree" "$@"; fi
+  local env=(env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/opt/admin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive)
+  if [ "$mode" = boot ]; then nsenter -t "$leader" -a --wd=/ "${env[@]}" "$@"; else "${env[@]}" chroot "$tree" "$@"; fi
 }
 box_sh() { box sh -c "$1"; }
 
@@ -163,11 +165,11 @@ set_up() {
   local code
   code=$(node_log | sed -n 's/.*code[=: ]*\([0-9A-Za-z]\{2,\}\(-[0-9A-Za-z]\+\)\+\).*/\1/p' | tail -n 1)
   [ -n "$code" ] || { echo "no set-up code in the log:"; node_log | tail -n 20; return 1; }
-  cat >"$tree/root/setup.json" <<JSON
+  cat >"$tree/opt/admin/setup.json" <<JSON
 {"code":"$code","box_name":"Test box","time_zone":"UTC","unlock":{"mode":"key_file"},
  "admin":{"username":"ada","display_name":"Ada","password":"correct-horse-battery"}}
 JSON
-  box_sh 'samovar init --no-input --yes < /root/setup.json'
+  box_sh 'samovar init --no-input --yes < /opt/admin/setup.json'
 }
 log_in() { box_sh 'printf "correct-horse-battery\n" | samovar login -u ada --password-stdin --yes'; }
 users() { box samovar users list --quiet; }
@@ -176,7 +178,7 @@ has_user() { users | grep -qx "$1"; }
 # --- the life of an installation ---------------------------------------------------------------
 
 life() {
-  check "installs" box dpkg -i /root/samovar.deb
+  check "installs" box dpkg -i /opt/admin/samovar.deb
   [ "$mode" = boot ] || start_node
   check "starts and waits for its set-up" wait_phase new
   check "runs as its own user" box_sh '[ "$(stat -c %U /proc/$(pidof samovard))" = samovar ]'
@@ -195,7 +197,7 @@ life() {
 
   box_sh 'echo "# kept by the administrator" >> /etc/samovar/samovar.toml'
   [ "$mode" = boot ] || stop_node
-  check "upgrades in place" box dpkg -i /root/next.deb
+  check "upgrades in place" box dpkg -i /opt/admin/next.deb
   [ "$mode" = boot ] || start_node
   check "the new version is installed" box_sh "[ \"\$(dpkg-query -W -f '\${Version}' samovar)\" = '$version+next1' ]"
   check "is ready after the upgrade" wait_phase ready
@@ -209,7 +211,7 @@ life() {
   check "no program is left" not box test -e /usr/sbin/samovard
   check "the data is kept" box test -s /var/lib/samovar/keyring
   check "the configuration is kept" box test -s /etc/samovar/samovar.toml
-  check "installs again over kept data" box dpkg -i /root/next.deb
+  check "installs again over kept data" box dpkg -i /opt/admin/next.deb
   [ "$mode" = boot ] || start_node
   check "finds its data again" wait_phase ready
   check "finds its accounts again" has_user mara
@@ -219,7 +221,7 @@ life() {
   check "the data is gone" not box test -e /var/lib/samovar
   check "the configuration is gone" not box test -e /etc/samovar
   check "the user is gone" not box getent passwd samovar
-  check "nothing else is left" box_sh '! find / -xdev \( -path /proc -o -path /sys -o -path /root -o -path /run -o -path /var/log -o -path /var/cache -o -path /var/lib/dpkg \) -prune -o -name "*samovar*" -print | grep .'
+  check "nothing else is left" box_sh '! find / -xdev \( -path /proc -o -path /sys -o -path /opt -o -path /run -o -path /var/log -o -path /var/cache -o -path /var/lib/dpkg \) -prune -o -name "*samovar*" -print | grep .'
 }
 
 service_checks() {
@@ -229,9 +231,9 @@ service_checks() {
     's=/proc/$(pidof samovard)/status; grep -q "^CapEff:.*0000000000000000" $s && grep -q "^NoNewPrivs:.1" $s && grep -q "^Seccomp:.2" $s'
   check "locked memory is allowed" box_sh 'grep -q "Max locked memory *67108864" /proc/$(pidof samovard)/limits'
   check "no core dumps" box_sh 'grep -q "Max core file size *0 " /proc/$(pidof samovard)/limits'
-  # Seen from inside the sandbox: the state is writable, the rest of the system is not, /root is not there.
+  # Seen from inside the sandbox: the state is writable, the rest of the system is not, /srv is not there.
   check "the system is read-only for it" box_sh \
-    'p=$(pidof samovard); nsenter -t $p -m -- sh -c "! touch /etc/x 2>/dev/null && ! touch /usr/x 2>/dev/null && ! ls /root/samovar.deb 2>/dev/null && touch /var/lib/samovar/.probe && rm /var/lib/samovar/.probe"'
+    'p=$(pidof samovard); nsenter -t $p -m -- sh -c "! touch /etc/x 2>/dev/null && ! touch /usr/x 2>/dev/null && ! ls /srv/secret 2>/dev/null && touch /var/lib/samovar/.probe && rm /var/lib/samovar/.probe"'
   check "starts anew when it is killed" box_sh \
     'old=$(pidof samovard); kill -9 $old; for i in $(seq 1 50); do new=$(pidof samovard) && [ "$new" != "$old" ] && systemctl is-active -q samovard && exit 0; sleep 0.2; done; exit 1'
   check "waits for its set-up again" wait_phase new

@@ -246,7 +246,7 @@ Result<json> App::get(std::string path, Query query) {
   return value;
 }
 
-Result<json> App::get_list(std::string path, Query query, long limit) {
+Result<json> App::get_list(const std::string& path, const Query& query, long limit) {
   json all = {{"items", json::array()}, {"next_cursor", nullptr}};
   std::string cursor;
   do {

@@ -78,7 +78,7 @@ class App {
   Result<HttpReply> call(Call call);
   Result<nlohmann::json> get(std::string path, Query query = {});
   // All pages of a list, as {"items":[…],"next_cursor":null}; at most `limit` items, 0 for all.
-  Result<nlohmann::json> get_list(std::string path, Query query = {}, long limit = 0);
+  Result<nlohmann::json> get_list(const std::string& path, const Query& query = {}, long limit = 0);
   Result<nlohmann::json> post(std::string path, const nlohmann::json& body);
   // Without pinning yet: asks about the fingerprint on first contact. Called by call().
   Result<void> ensure_trust();

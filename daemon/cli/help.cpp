@@ -149,27 +149,27 @@ Result<std::string> help_text(const Table& table, std::string_view topic) {
 }
 
 const std::vector<std::pair<std::string_view, std::string_view>>& environment_rows() {
-  static const std::vector<std::pair<std::string_view, std::string_view>> rows = {
+  static const std::vector<std::pair<std::string_view, std::string_view>> kRows = {
       {"SAMOVAR_SERVER", "The box to talk to, when --server is not given."},
       {"SAMOVAR_CONTEXT", "The known box to talk to, when --context is not given."},
       {"SAMOVAR_TOKEN_FILE", "File with an API token, when --token-file is not given."},
       {"XDG_CONFIG_HOME", "Where the configuration lies; ~/.config when unset."},
       {"NO_COLOR", "When set and not empty, no colours are used."},
   };
-  return rows;
+  return kRows;
 }
 
 const std::vector<std::pair<std::string_view, std::string_view>>& file_rows() {
-  static const std::vector<std::pair<std::string_view, std::string_view>> rows = {
+  static const std::vector<std::pair<std::string_view, std::string_view>> kRows = {
       {"~/.config/samovar/config.toml",
        "The known boxes: server, user name, pinned certificate fingerprint and web root. Mode 0600."},
       {"~/.config/samovar/sessions/", "One session token per box, mode 0600. Deleted by samovar logout."},
   };
-  return rows;
+  return kRows;
 }
 
 const std::vector<std::pair<std::string_view, std::string_view>>& exit_rows() {
-  static const std::vector<std::pair<std::string_view, std::string_view>> rows = {
+  static const std::vector<std::pair<std::string_view, std::string_view>> kRows = {
       {"0", "Done."},
       {"1", "Failed."},
       {"2", "The command line is wrong, or an answer was needed and could not be asked for."},
@@ -182,7 +182,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& exit_rows() {
       {"9", "Partly done."},
       {"130", "Interrupted by Ctrl-C."},
   };
-  return rows;
+  return kRows;
 }
 
 }  // namespace samovar::cli

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "daemon/cli/trust.hpp"
 
@@ -49,8 +50,10 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* arg) {
   if (line.starts_with("HTTP/")) {
     reply.headers.clear();
     const std::size_t space = line.find(' ');
-    reply.status =
-        space == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(space + 1)).c_str());
+    reply.status = 0;
+    if (space != std::string_view::npos) {
+      std::from_chars(line.data() + space + 1, line.data() + line.size(), reply.status);
+    }
     return size;
   }
   const std::size_t colon = line.find(':');

@@ -13,7 +13,7 @@ namespace samovar::cli {
 using nlohmann::json;
 
 const std::vector<Column>& node_columns() {
-  static const std::vector<Column> columns = {
+  static const std::vector<Column> kColumns = {
       {"NAME", "/name"},
       {"STATE", "/state", Shape::text, false, true},
       {"ROLE", "/role"},
@@ -29,7 +29,7 @@ const std::vector<Column>& node_columns() {
       {"ADDRESSES", "/addresses", Shape::list, true},
       {"ID", "/id", Shape::text, true},
   };
-  return columns;
+  return kColumns;
 }
 
 namespace {

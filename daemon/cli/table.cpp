@@ -58,8 +58,8 @@ Table build() {
 }  // namespace
 
 const Table& table() {
-  static const Table built = build();
-  return built;
+  static const Table kBuilt = build();
+  return kBuilt;
 }
 
 const Command* Table::find(std::string_view noun, std::string_view name) const noexcept {
