@@ -59,7 +59,7 @@ class ConsensusLog::Impl final : private RaftEvents {
   bool witness();
   void on_witnessed(Result<void> written);
   void deliver();
-  void fail(std::string why);
+  void fail(const std::string& why);
   void advance_close();
   bool idle() const { return queue_.empty() && batch_.empty() && applied_.empty() && witnessing_.empty(); }
 

@@ -50,8 +50,8 @@ Result<void> ConsensusLog::Impl::admit(std::size_t command_bytes) {
 
 void ConsensusLog::Impl::propose(Bytes command, Done done) {
   if (auto admitted = admit(command.size()); !admitted) {
-    ready_.emplace_back(std::move(done), std::move(admitted).error());
-    if (driver_) driver_->kick();
+    // Not through ready_: after close() nobody turns it any more.
+    loop_.post([done = std::move(done), error = std::move(admitted).error()] { done(error); });
     return;
   }
 #if SAMOVAR_FAILPOINTS
@@ -177,10 +177,10 @@ void ConsensusLog::Impl::deliver() {
 
 void ConsensusLog::Impl::on_submit_failed(std::string why) { fail("the log could not be written: " + why); }
 
-void ConsensusLog::Impl::fail(std::string why) {
+void ConsensusLog::Impl::fail(const std::string& why) {
   if (!failure_.empty()) return;
   if (!raft_closing_) SAMOVAR_LOG(error, raft, "the log stopped; the node must be restarted", kv("why", why));
-  failure_ = std::move(why) + " Restart the node when the cause is gone.";
+  failure_ = fmt::format("{}{} Restart the node when the cause is gone.", why, why.ends_with('.') ? "" : ".");
   const auto refuse = [this](auto& list) {
     for (auto& proposal : list)
       if (proposal.done) ready_.emplace_back(std::move(proposal.done), Error{Errc::unavailable, failure_});

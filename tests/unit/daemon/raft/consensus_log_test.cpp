@@ -1,4 +1,8 @@
 // Proposing, restarting, snapshots, bounds: with libraft's real files and the real loop.
+#include <sys/resource.h>
+
+#include <csignal>
+
 #include "base/failpoint.hpp"
 #include "tests/unit/daemon/raft/log_fixture.hpp"
 
@@ -123,6 +127,38 @@ TEST_F(ConsensusLogTest, TooLargeAndTooManyAreRefused) {
   EXPECT_EQ(results[2].error().code(), Errc::busy);
 }
 
+// A limit on the size of files stands in for a disk that fails: libraft's next segment cannot be made.
+TEST_F(ConsensusLogTest, FailedWriteStopsTheLogUntilRestart) {
+  begin();
+  fill(3);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 16 * 1024;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::size_t acknowledged = 3;
+  std::optional<Error> failure;
+  for (int i = 0; i < 100 && !failure; ++i) {
+    auto reply = propose(std::string(10'000, 'x'));
+    if (reply) {
+      ++acknowledged;
+    } else {
+      failure = reply.error();
+    }
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code(), Errc::unavailable);
+  EXPECT_NE(failure->message().find("Restart"), std::string::npos) << failure->message();
+  EXPECT_TRUE(log_->status().failed);
+  // The limit is gone, but nobody knows what the disk holds now.
+  EXPECT_FALSE(propose("no"));
+  reopen();
+  EXPECT_GE(machine_->list.size(), acknowledged);
+  EXPECT_TRUE(propose("yes"));
+}
+
 TEST_F(ConsensusLogTest, LargeCommandsFillSeveralSegments) {
   begin();
   const std::string large(700 * 1024, 'z');
@@ -150,6 +186,9 @@ TEST_F(ConsensusLogTest, CloseFinishesWhatIsInFlight) {
   EXPECT_TRUE(closed);
   EXPECT_EQ(answered, 10);
   EXPECT_EQ(late, Errc::unavailable);
+  const auto after = propose("after the end");
+  ASSERT_FALSE(after);
+  EXPECT_EQ(after.error().code(), Errc::unavailable);
   log_.reset();
 }
 
