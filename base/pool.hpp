@@ -68,7 +68,9 @@ R call_caught(F& work) {
 }  // namespace detail
 
 // Runs `work` on the pool; the awaiting coroutine goes on, on the loop, with its Result:
-//   Result<Hash> h = co_await run_on(cpu, loop, [password] { return hash(password); });
+//   auto work = [password] { return hash(password); };
+//   Result<Hash> h = co_await run_on(cpu, loop, std::move(work));
+// (Named first: g++ 12 destroys a lambda with captured values twice when it is written inside co_await.)
 // Work may return T, void or Result<T>. Errc::busy when the pool's queue is full.
 // Await it on the loop thread. What `work` captures is destroyed on the pool's thread.
 template <class F>

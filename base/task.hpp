@@ -1,6 +1,9 @@
 // Task<T>: a lazy coroutine with one awaiter. Callback APIs become awaitable with from_callback.
 //
 // Threading: a task runs on whichever thread resumes it; in the daemon that is the loop thread.
+//
+// g++ 12 destroys aggregates and lambdas with captured values twice when they are temporaries inside a
+// co_await expression: name them first and move them in. tests/tidy/coroutines.py looks for it.
 #pragma once
 #include <coroutine>
 #include <functional>

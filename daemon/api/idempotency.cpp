@@ -49,7 +49,7 @@ Task<Response> idempotent(Services& services, Request& request,
                           std::function<Task<Created>(std::string request_id)> create) {
   const std::string key(request.headers.get("Idempotency-Key"));
   if (key.empty()) {
-    Created made = co_await create({});
+    Created made = co_await create(std::string());
     co_return std::move(made.response);
   }
   if (!is_key(key))

@@ -10,13 +10,14 @@ import argparse
 import pathlib
 import sys
 
+import coroutines
 import headers
 import layers
 import markers
 import sizes
 import tree
 
-FAST = {"layers": layers.check, "markers": markers.check, "sizes": sizes.check}
+FAST = {"coroutines": coroutines.check, "layers": layers.check, "markers": markers.check, "sizes": sizes.check}
 
 
 def main():

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 
+import coroutines
 import headers
 import layers
 import markers
@@ -113,6 +114,27 @@ class Sizes(Tree):
         self.put("base/b.cpp", "// size:\n" + "x\n" * 700)
         self.put("base/c.cpp", "x\n" * 700 + "// size: too late\n")
         self.assertEqual([path for path, _ in self.found(sizes.check)], ["base/b.cpp", "base/c.cpp"])
+
+
+class Coroutines(Tree):
+    def flagged(self, statement):
+        self.put("base/a.cpp", "Task<int> f() {\n" + statement + "\n}\n")
+        return bool(coroutines.check(self.root))
+
+    def test_finds_temporaries_that_die_twice(self):
+        for statement in ["co_await run(Job{name});", "co_await run({name, 1});", "co_await run(1, {name});",
+                          "co_await run([name] { return 1; });", "co_await run([&x, n = std::move(y)](int) mutable { go(); });",
+                          "SAMOVAR_CO_TRY(int n, co_await run(loop, api::Job{.name = name}));",
+                          "co_return co_await run(\n    [=] { return 1; });"]:
+            self.assertTrue(self.flagged(statement), statement)
+
+    def test_accepts_what_dies_once(self):
+        for statement in ["auto job = Job{name}; co_await run(std::move(job));", "auto w = [name] {}; co_await run(w);",
+                          "co_await run([&] { return Job{name}; });", "co_await run([this, &x](int n) { go([n] { x = Job{}; }); });",
+                          "co_await run(Error{Errc::io, text});", "co_await run(table[index], ids[0]);", "if (co_await ok()) { Job{}; }",
+                          "co_await run(); // Job{name}", 'co_await run("Job{name}");', "auto operator co_await() { return Job{1}; }",
+                          "co_return Job{name};"]:
+            self.assertFalse(self.flagged(statement), statement)
 
 
 class Headers(Tree):
