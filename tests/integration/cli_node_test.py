@@ -123,7 +123,13 @@ class Node(unittest.TestCase):
         self.assertGreater(len(entries), 8)
         self.assertEqual(len(self.good(cli.run("audit", "list", "--limit", "3", "-o", "jsonl")).out.splitlines()), 3)
         path = os.path.join(cli.home, "audit.jsonl")
-        self.good(cli.run("audit", "export", "--out", path))
+        self.bad(4, cli.run("audit", "export", "--out", path))  # exporting is the auditor's, not the administrator's
+        self.assertEqual([name for name in os.listdir(cli.home) if name.startswith("audit")], [])
+        self.good(cli.run("users", "add", "otto", "--role", "auditor", "--password-stdin", stdin=ANOTHER + "\n"))
+        auditor = Cli(SAMOVAR, cli.environment["SAMOVAR_SERVER"])
+        self.addCleanup(auditor.__exit__)
+        self.good(auditor.run("login", "-u", "otto", "--password-stdin", "--yes", stdin=ANOTHER + "\n"))
+        self.good(auditor.run("audit", "export", "--out", path))
         with open(path, encoding="utf-8") as exported:
             self.assertGreaterEqual(len([json.loads(line) for line in exported]), len(entries))
         self.assertNotIn(ANOTHER, pathlib.Path(path).read_text())
