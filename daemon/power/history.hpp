@@ -4,7 +4,7 @@
 // number, so a clock that jumps by decades costs nothing and never mixes two times. The coarse rings
 // hold the mean of what they cover, and the maximum where a mean would hide what matters.
 //
-// Memory: 20,880 slots, kHistoryBytes (just under 2 MB), allocated once.
+// Memory: 20,880 slots, kHistoryBytes (just under 2 MB), allocated with the first sample.
 // Threading: loop only.
 // Format: docs/formats/history.md
 #pragma once

@@ -37,18 +37,20 @@ void HistorySlot::absorb(const HistorySlot& other) {
   }
 }
 
-HistoryRing::HistoryRing(std::uint32_t step_s, std::uint32_t capacity) : step_s_(step_s), slots_(capacity) {
+HistoryRing::HistoryRing(std::uint32_t step_s, std::uint32_t capacity)
+    : step_s_(step_s), capacity_(capacity) {
   SAMOVAR_ASSERT(step_s > 0 && capacity > 0);
 }
 
 const HistorySlot* HistoryRing::find(std::int64_t number) const noexcept {
-  if (number < 0) return nullptr;
-  const HistorySlot& slot = slots_[static_cast<std::size_t>(number) % slots_.size()];
+  if (number < 0 || slots_.empty()) return nullptr;
+  const HistorySlot& slot = slots_[static_cast<std::size_t>(number) % capacity_];
   return slot.samples != 0 && slot.number == number ? &slot : nullptr;
 }
 
 void HistoryRing::add(const HistorySlot& slot) {
-  HistorySlot& place = slots_[slot.number % slots_.size()];
+  if (slots_.empty()) slots_.resize(capacity_);
+  HistorySlot& place = slots_[slot.number % capacity_];
   if (place.samples != 0 && place.number == slot.number) {
     place.absorb(slot);
   } else {
@@ -57,8 +59,11 @@ void HistoryRing::add(const HistorySlot& slot) {
 }
 
 void HistoryRing::add_older(const HistorySlot& slot) {
-  const HistorySlot& place = slots_[slot.number % slots_.size()];
-  if (place.samples == 0 || place.number <= slot.number) add(slot);
+  if (!slots_.empty()) {
+    const HistorySlot& place = slots_[slot.number % capacity_];
+    if (place.samples != 0 && place.number > slot.number) return;
+  }
+  add(slot);
 }
 
 }  // namespace samovar::power

@@ -30,7 +30,7 @@ class HistoryRing {
   HistoryRing(std::uint32_t step_s, std::uint32_t capacity);
 
   std::uint32_t step_s() const noexcept { return step_s_; }
-  std::uint32_t capacity() const noexcept { return static_cast<std::uint32_t>(slots_.size()); }
+  std::uint32_t capacity() const noexcept { return capacity_; }
   // Null when that number was never recorded or has been overwritten.
   const HistorySlot* find(std::int64_t number) const noexcept;
   // Into the slot of its number; whatever other time stood in that place is overwritten.
@@ -41,7 +41,8 @@ class HistoryRing {
 
  private:
   std::uint32_t step_s_;
-  std::vector<HistorySlot> slots_;
+  std::uint32_t capacity_;
+  std::vector<HistorySlot> slots_;  // empty until the first add, then capacity_ for good
 };
 
 inline constexpr std::size_t kHistorySlots = 3600 + 8640 + 8640;
