@@ -49,6 +49,17 @@ class World {
     await opened.page.locator('h1').waitFor();
     return opened;
   }
+  // The same with the password confirmed just now, as changes to people need it.
+  async confirmed(path, options = {}) {
+    const opened = await this.inside(path, options);
+    await opened.page.evaluate(async (password) => {
+      const session = await (await fetch('/api/v1/session')).json();
+      const headers = { 'Content-Type': 'application/json', 'X-CSRF': session.csrf };
+      const answer = await fetch('/api/v1/session:reauth', { method: 'POST', headers, body: JSON.stringify({ password }) });
+      if (!answer.ok) throw new Error(`the password was not confirmed: ${answer.status}`);
+    }, this.admin.password);
+    return opened;
+  }
   picture(page, name) {
     return picture(page, values.screenshots, name);
   }

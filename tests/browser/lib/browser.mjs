@@ -8,7 +8,7 @@ const require = createRequire(new URL('../../../webui/package.json', import.meta
 const { chromium } = require('playwright-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-export const waitMs = 45_000;
+export const waitMs = 90_000;
 export const themes = ['light', 'dark'];
 export const widths = [1280, 390];
 const heights = { 1280: 800, 390: 844, 320: 640 };

@@ -59,7 +59,7 @@ test('live: how soon the first chart stands', async (world) => {
   const seconds = (Date.now() - begin) / 1000;
   console.log(`     first chart after ${seconds.toFixed(2)} s`);
   // A busy build machine is slow; the limit only catches a page that waits for something it should not.
-  check(seconds < 20, `the first chart took ${seconds} s`);
+  check(seconds < 60, `the first chart took ${seconds} s`);
 });
 
 test('live: the focus stays where it is while values tick', async (world) => {

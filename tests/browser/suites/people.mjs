@@ -8,7 +8,7 @@ const password = 'green lamps over water';
 const said = (page, text) => page.getByRole('log').getByText(text).waitFor();
 
 test('people: a user is made, switched off, and Undo takes it back', async (world) => {
-  const { page, witness } = await world.inside('/users');
+  const { page, witness } = await world.confirmed('/users');
   await page.getByText('You are the only administrator').waitFor();
   await page.getByRole('button', { name: 'Add user' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add user' });
@@ -28,7 +28,7 @@ test('people: a user is made, switched off, and Undo takes it back', async (worl
 });
 
 test('people: deleting asks, with the safe button in focus', async (world) => {
-  const { page } = await world.inside('/users');
+  const { page } = await world.confirmed('/users');
   await page.getByRole('button', { name: 'Delete grace' }).click();
   await page.getByRole('dialog', { name: 'Delete grace?' }).waitFor();
   equal(await page.evaluate(() => document.activeElement?.textContent), 'Cancel', 'focus');
@@ -48,7 +48,7 @@ test('people: a viewer sees the box and none of the administration', async (worl
 });
 
 test('people: a token is shown once and can be revoked', async (world) => {
-  const { page, witness } = await world.inside('/tokens');
+  const { page, witness } = await world.confirmed('/tokens');
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Prometheus');
   await page.getByRole('button', { name: 'Create token' }).click();
@@ -66,7 +66,7 @@ test('people: a token is shown once and can be revoked', async (world) => {
 });
 
 test('people: the audit log is verified, filtered, opened and exported', async (world) => {
-  const { page, witness } = await world.inside('/audit');
+  const { page, witness } = await world.confirmed('/audit');
   await page.getByRole('rowheader').first().waitFor();
   await page.getByRole('button', { name: 'Verify the chain' }).click();
   await page.getByText(/^Intact: \d/).waitFor();
@@ -85,7 +85,7 @@ test('people: the audit log is verified, filtered, opened and exported', async (
 });
 
 test('people: a new entry waits behind a button', async (world) => {
-  const { context, page } = await world.inside('/audit');
+  const { context, page } = await world.confirmed('/audit');
   await page.getByRole('rowheader').first().waitFor();
   const other = await context.newPage();
   await other.goto(`${world.daemon.url}/tokens`);
@@ -98,7 +98,7 @@ test('people: a new entry waits behind a button', async (world) => {
 });
 
 test('people: settings are saved, and the banner stands on the log-in page', async (world) => {
-  const { page, witness } = await world.inside('/settings');
+  const { page, witness } = await world.confirmed('/settings');
   const banner = 'Authorised staff only.';
   await page.getByLabel('Text on the log-in page').fill(banner);
   await page.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).click();
@@ -110,7 +110,7 @@ test('people: settings are saved, and the banner stands on the log-in page', asy
 });
 
 test('people: the box can be renamed', async (world) => {
-  const { page, witness } = await world.inside('/settings');
+  const { page, witness } = await world.confirmed('/settings');
   const field = page.getByLabel('Name of the box');
   await page.waitForFunction((name) => [...document.querySelectorAll('input')].some((one) => one.value === name), world.boxName);
   await field.fill('Ward 5');

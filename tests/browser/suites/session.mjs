@@ -34,3 +34,22 @@ test('session: leaving instead ends at the log-in page', async (world) => {
   await page.getByRole('dialog', { name: 'Log in again' }).getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
 });
+
+test('session: something delicate asks for the password again and then goes on', async (world) => {
+  const { page, witness } = await world.confirmed('/tokens');
+  witness.expecting(/status of 403/);
+  let refused = false;
+  await page.route('**/api/v1/tokens', (route) => {
+    if (refused || route.request().method() !== 'POST') return route.continue();
+    refused = true;
+    return route.fulfill({ status: 403, contentType: 'application/problem+json', body: JSON.stringify({ code: 'reauth_required', status: 403 }) });
+  });
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('After the password');
+  await page.getByRole('button', { name: 'Create token' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm it is you' });
+  await dialog.getByLabel('Password', { exact: true }).fill(world.admin.password);
+  none(await faults(page, witness), 'password again');
+  await dialog.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText(/^smv_/).waitFor();
+});

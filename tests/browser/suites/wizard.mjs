@@ -67,7 +67,7 @@ test('wizard: a wrong code is refused in words, beside the field', async (world)
   witness.expecting(/status of 403/);
   await page.goto(world.daemon.url);
   await typeCode(page, 'AAAA-AAAA-AAAA');
-  await page.getByRole('alert').filter({ hasText: 'not the code' }).waitFor();
+  await page.getByText('This is not the code').waitFor();
   equal(await page.getByLabel('Set-up code').getAttribute('aria-invalid'), 'true', 'the field is marked');
   none(await faults(page, witness), 'refused code');
 });

@@ -74,7 +74,9 @@ export default function SetupPage() {
       if (step >= 0) {
         moved.current = true;
         setDraft((old) => ({ ...old, step }));
+        setProblem('');
         fail(found);
+        return;
       }
     }
     setProblem(api.errorText(error));
