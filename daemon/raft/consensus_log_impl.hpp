@@ -57,7 +57,7 @@ class ConsensusLog::Impl final : private RaftEvents {
   bool turn();
   bool submit();
   bool witness();
-  void on_witnessed(Result<void> written);
+  void on_witnessed(const Result<void>& written);
   void deliver();
   void fail(const std::string& why);
   void advance_close();

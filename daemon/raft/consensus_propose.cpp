@@ -149,14 +149,14 @@ bool ConsensusLog::Impl::witness() {
   next.term = raft_->term();
   SAMOVAR_FAILPOINT("raft.witness.before");
   witness_writer_->write(witness_slot_offset(next.counter), witness_slot(sealer_, next),
-                         [this, next](Result<void> written) {
+                         [this, next](const Result<void>& written) {
                            if (written) witnessed_ = next;
-                           on_witnessed(std::move(written));
+                           on_witnessed(written);
                          });
   return true;
 }
 
-void ConsensusLog::Impl::on_witnessed(Result<void> written) {
+void ConsensusLog::Impl::on_witnessed(const Result<void>& written) {
   // A failed write to stable storage is not tried again: nobody knows what the disk holds now.
   if (!written) return fail(written.error().message());
   SAMOVAR_FAILPOINT("raft.witness.after");
