@@ -2,6 +2,8 @@
 // and in the journal, and an exit status: 2 for usage and configuration, 1 for the rest.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "base/asio_loop.hpp"
@@ -84,7 +86,9 @@ Result<void> serve(AsioLoop& loop, FloorClock& clock, std::unique_ptr<StateDir> 
   start_watchdog(loop);
   loop.run();
   SAMOVAR_LOG(info, main, "stopped");
-  return {};
+  std::fflush(nullptr);
+  // Without destructors, see Node::stop.
+  _exit(0);
 }
 
 int run(int argc, const char* const* argv) {

@@ -54,7 +54,7 @@ class Node final : public api::NodeControl {
   const std::string& setup_code() const noexcept { return setup_code_; }  // empty once set up
   // Called on the loop whenever the phase changes.
   void on_phase(std::function<void(api::Phase)> listener) { on_phase_ = std::move(listener); }
-  // Lets requests finish, saves, closes the log; `done` on the loop thread. Once.
+  // Lets requests finish and saves; `done` on the loop thread, and then the process must end. Once.
   void stop(std::function<void()> done);
 
   // api::NodeControl

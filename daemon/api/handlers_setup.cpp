@@ -66,7 +66,8 @@ void read_unlock(nlohmann::json& object, SetupRequest& out, std::vector<FieldErr
   if (out.key_file) {
     if (!fields.is_null("passphrase"))
       fields.fail("passphrase", "unknown", "In mode key_file there is no passphrase.");
-  } else if (auto passphrase = fields.secret("passphrase", mode ? Need::required : Need::optional)) {
+  } else if (auto passphrase =
+                 fields.secret("passphrase", mode == "passphrase" ? Need::required : Need::optional)) {
     if (auto good = security::check_passphrase_policy(as_text(passphrase->view()), out.box_name); !good)
       fields.fail("passphrase", "weak", good.error().message());
     out.passphrase = std::move(*passphrase);

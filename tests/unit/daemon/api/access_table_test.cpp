@@ -139,7 +139,9 @@ TEST(AccessTable, SensitiveRoutesNeedAFreshPassword) {
     if (row.target == "/api/v1/session" && row.method == Method::del) continue;
     const Reply reply = box.send(row.method, row.target, body_for(row), as);
     EXPECT_EQ(reply.code() == "reauth_required", row.reauth) << name_of(row) << " " << reply.response.body;
-    if (row.reauth) EXPECT_EQ(reply.status, 403) << name_of(row);
+    if (row.reauth) {
+      EXPECT_EQ(reply.status, 403) << name_of(row);
+    }
   }
 }
 
@@ -154,7 +156,9 @@ TEST(AccessTable, TokensNeedTheScopeAndNeverPassReauth) {
       const bool fits =
           row.scope == "any" || (row.scope == scope && (scope == "metrics" || has_word(row.roles, "admin")));
       EXPECT_EQ(let_in(reply), fits) << scope << " " << name_of(row) << " " << reply.response.body;
-      if (!fits) EXPECT_EQ(reply.status, 403) << scope << " " << name_of(row);
+      if (!fits) {
+        EXPECT_EQ(reply.status, 403) << scope << " " << name_of(row);
+      }
     }
   }
 }

@@ -87,11 +87,10 @@ Box::Box() {
 }
 
 Box::~Box() {
-  spawn([](Box& box) -> Task<void> {
+  run([](Box& box) -> Task<bool> {
     co_await box.node.state->close();
-    box.loop.stop();
+    co_return true;
   }(*this));
-  loop.run();
   node.state.reset();
 }
 
@@ -188,6 +187,13 @@ std::string Box::token_of(const cluster::User& user, std::vector<std::string> sc
   auto made = run(node.state->create_token(call, token));
   if (!made) ADD_FAILURE() << made.error().message();
   return secret.text;
+}
+
+void Box::settle() {
+  cluster::Call call;
+  call.actor = cluster::Actor::system();
+  auto done = run(node.state->record(call, "test.settle", "", "ok", "{}"));
+  EXPECT_TRUE(done);
 }
 
 std::uint64_t Box::audit_count(const std::string& action) {

@@ -119,14 +119,18 @@ class Box {
                        std::chrono::hours life = std::chrono::hours(24));
   std::uint64_t audit_count(const std::string& action);
   void advance(Duration by) { clock.shift += by; }
+  // Until what requests left running (a session's last use) is applied: commands keep their order.
+  void settle();
 
   template <class T>
   T run(Task<T> task) {
     std::optional<T> result;
+    bool waiting = false;
     spawn<T>(std::move(task), [&](T value) {
       result.emplace(std::move(value));
-      loop.stop();
+      if (waiting) loop.stop();  // a stop before the run would end the next one
     });
+    waiting = true;
     if (!result) loop.run();
     return std::move(*result);
   }

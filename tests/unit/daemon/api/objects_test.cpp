@@ -18,13 +18,14 @@ json new_user(const std::string& name, const std::string& role = "viewer") {
 TEST(Users, ACreatedUserHasAnEtagAndCanLogIn) {
   Box box;
   As admin = box.log_in(box.admin);
+  const auto before = box.audit_count("user.create");
   const Reply made = box.post("/api/v1/users", new_user("eve"), admin);
   ASSERT_EQ(made.status, 201) << made.response.body;
   EXPECT_EQ(made.header("Location"), "/api/v1/users/" + made.body["id"].get<std::string>());
   EXPECT_EQ(made.header("ETag"), made.body["etag"]);
   EXPECT_EQ(made.response.body.find("smvpw"), std::string::npos);
   EXPECT_EQ(box.post("/api/v1/session", {{"username", "eve"}, {"password", kPassword}}, {}).status, 200);
-  EXPECT_EQ(box.audit_count("user.create"), 1u);
+  EXPECT_EQ(box.audit_count("user.create"), before + 1);
   const Reply twice = box.post("/api/v1/users", new_user("eve"), admin);
   EXPECT_EQ(twice.status, 409);
   EXPECT_EQ(twice.code(), "name_taken");
@@ -117,13 +118,14 @@ TEST(Idempotency, ARepeatAnswersTheSameAndActsOnce) {
   Box box;
   As admin = box.log_in(box.admin);
   admin.headers["Idempotency-Key"] = "key-0000-0001";
+  const auto before = box.audit_count("user.create");
   const Reply first = box.post("/api/v1/users", new_user("eve"), admin);
   const Reply again = box.post("/api/v1/users", new_user("eve"), admin);
   ASSERT_EQ(first.status, 201);
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.body, first.body);
   EXPECT_EQ(again.header("Idempotency-Replayed"), "true");
-  EXPECT_EQ(box.audit_count("user.create"), 1u);
+  EXPECT_EQ(box.audit_count("user.create"), before + 1);
   const Reply other = box.post("/api/v1/users", new_user("mallory"), admin);
   EXPECT_EQ(other.status, 422);
   EXPECT_EQ(other.code(), "idempotency_key_reused");
