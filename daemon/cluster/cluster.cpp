@@ -34,7 +34,7 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOpti
 Task<void> Cluster::close() {
   // A value only because from_callback hands one over.
   co_await from_callback<bool>(
-      [this](std::function<void(bool)> done) { impl_->log->close([done] { done(true); }); });
+      [this](const std::function<void(bool)>& done) { impl_->log->close([done] { done(true); }); });
 }
 
 std::string Cluster::Impl::new_id(std::string_view prefix) {

@@ -102,11 +102,12 @@ class Cluster {
   // Expired sessions and tokens, and those of disabled users, are not found.
   std::optional<Session> session(std::string_view id) const;
   std::optional<Session> session_by_hash(ByteView secret_hash) const;
-  Page<Session> sessions(std::optional<std::string> user_id, const PageQuery& page) const;  // newest first
+  Page<Session> sessions(const std::optional<std::string>& user_id,
+                         const PageQuery& page) const;  // newest first
 
   std::optional<Token> token(std::string_view id) const;
   std::optional<Token> token_by_lookup(std::string_view lookup) const;
-  Page<Token> tokens(std::optional<std::string> user_id, const PageQuery& page) const;  // newest first
+  Page<Token> tokens(const std::optional<std::string>& user_id, const PageQuery& page) const;  // newest first
 
   // Revision 0 and "{}" when never set.
   Setting setting(std::string_view key) const;

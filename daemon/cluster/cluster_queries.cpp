@@ -67,7 +67,7 @@ std::optional<Session> Cluster::session_by_hash(ByteView secret_hash) const {
   return if_valid(impl_->db(), find_session_by_hash(impl_->db(), secret_hash), now());
 }
 
-Page<Session> Cluster::sessions(std::optional<std::string> user_id, const PageQuery& page) const {
+Page<Session> Cluster::sessions(const std::optional<std::string>& user_id, const PageQuery& page) const {
   return list_sessions(impl_->db(), user_id, now(), page);
 }
 
@@ -79,7 +79,7 @@ std::optional<Token> Cluster::token_by_lookup(std::string_view lookup) const {
   return if_valid(impl_->db(), find_token_by_lookup(impl_->db(), lookup), now());
 }
 
-Page<Token> Cluster::tokens(std::optional<std::string> user_id, const PageQuery& page) const {
+Page<Token> Cluster::tokens(const std::optional<std::string>& user_id, const PageQuery& page) const {
   return list_tokens(impl_->db(), user_id, page);
 }
 
@@ -100,7 +100,7 @@ Task<Result<AuditVerdict>> Cluster::verify_audit() const {
   std::uint64_t next_seq = 1;
   while (verify_some(impl_->db(), verifier, next_seq, kVerifyChunk)) {
     // Others wait for the loop too.
-    auto pause = [this](std::function<void(bool)> done) { impl_->loop.post([done] { done(true); }); };
+    auto pause = [this](const std::function<void(bool)>& done) { impl_->loop.post([done] { done(true); }); };
     co_await from_callback<bool>(std::move(pause));
   }
   AuditVerdict verdict = finish_verify(impl_->db(), verifier);

@@ -146,10 +146,10 @@ Result<void> check_schema(Db& db) {
   // What it is made of must be, word for word, what we make: no other trigger, view or table.
   SAMOVAR_TRY(auto fresh, Db::open_memory());
   SAMOVAR_CHECK(create_schema(*fresh));
-  constexpr const char* all =
+  constexpr const char* kAll =
       "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
-  Query ours(*fresh, all);
-  Query theirs(db, all);
+  Query ours(*fresh, kAll);
+  Query theirs(db, kAll);
   for (;;) {
     const bool more = ours.next();
     if (more != theirs.next()) return Error{Errc::corrupt, "the snapshot's tables are not ours"};

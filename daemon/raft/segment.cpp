@@ -108,19 +108,19 @@ std::optional<ClosedName> parse_closed_name(std::string_view name) {
 }
 
 std::optional<std::uint64_t> parse_open_name(std::string_view name) {
-  constexpr std::string_view prefix = "open-";
-  if (name.substr(0, prefix.size()) != prefix) return std::nullopt;
-  return parse_number(name.substr(prefix.size()));
+  constexpr std::string_view kPrefix = "open-";
+  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  return parse_number(name.substr(kPrefix.size()));
 }
 
 std::optional<SnapshotName> parse_snapshot_meta_name(std::string_view name) {
-  constexpr std::string_view prefix = "snapshot-";
-  constexpr std::string_view suffix = ".meta";
-  if (name.size() < prefix.size() + suffix.size() || name.substr(0, prefix.size()) != prefix ||
-      name.substr(name.size() - suffix.size()) != suffix)
+  constexpr std::string_view kPrefix = "snapshot-";
+  constexpr std::string_view kSuffix = ".meta";
+  if (name.size() < kPrefix.size() + kSuffix.size() || name.substr(0, kPrefix.size()) != kPrefix ||
+      name.substr(name.size() - kSuffix.size()) != kSuffix)
     return std::nullopt;
-  const std::string_view data_name = name.substr(0, name.size() - suffix.size());
-  std::string_view rest = data_name.substr(prefix.size());
+  const std::string_view data_name = name.substr(0, name.size() - kSuffix.size());
+  std::string_view rest = data_name.substr(kPrefix.size());
   std::array<std::uint64_t, 3> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::size_t end = i + 1 < numbers.size() ? rest.find('-') : rest.size();

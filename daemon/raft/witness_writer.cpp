@@ -50,7 +50,7 @@ Result<std::unique_ptr<WitnessWriter>> WitnessWriter::open(UvDriver& driver, con
 }
 
 WitnessWriter::~WitnessWriter() {
-  state_->written = [](Result<void>) {};
+  state_->written = [](const Result<void>&) {};
   state_->driver.drain([this] { return !state_->busy; });
   ::close(state_->fd);
 }
