@@ -42,7 +42,8 @@ if(NOT SAMOVAR_SANITIZE)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these inside its own coroutine frames and inlined library code: noise, not findings.
-  target_compile_options(samovar_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict)
+  target_compile_options(samovar_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized -Wno-restrict
+    -Wno-mismatched-new-delete)
   if(SAMOVAR_SANITIZE MATCHES "thread")
     target_compile_options(samovar_flags INTERFACE -Wno-tsan)
   endif()
