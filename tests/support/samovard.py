@@ -88,7 +88,7 @@ class Samovard:
         self.output = []
         self.url = self.phase = self.code = self.port = None
         self.process = subprocess.Popen(self.command() + list(extra), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, env=self.environment)
+                                        stdin=subprocess.DEVNULL, env=self.environment, start_new_session=bool(self.wrapper))
         ready = threading.Event()
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout, ready), daemon=True)
         self._reader.start()
@@ -125,16 +125,22 @@ class Samovard:
         """SIGTERM; the exit status."""
         if not self.alive():
             return self.process.returncode if self.process else None
-        self.process.send_signal(signal.SIGTERM)
+        self._signal(signal.SIGTERM)
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"samovard did not stop within {seconds} s:\n{self.log}") from None
 
+    def _signal(self, number):
+        if self.wrapper:  # the daemon is the wrapper's child: both are meant
+            os.killpg(self.process.pid, number)
+        else:
+            self.process.send_signal(number)
+
     def kill(self):
         if self.alive():
-            self.process.kill()
+            self._signal(signal.SIGKILL)
         return self.process.wait()
 
     def wait_dead(self, seconds=30):
