@@ -14,7 +14,21 @@
 namespace samovar::log {
 
 enum class Level : std::uint8_t { debug, info, warn, error };
-enum class Category : std::uint8_t { base, security, raft, cluster, power, api, jobs, store, net, discovery, cli, main, count_ };
+enum class Category : std::uint8_t {
+  base,
+  security,
+  raft,
+  cluster,
+  power,
+  api,
+  jobs,
+  store,
+  net,
+  discovery,
+  cli,
+  main,
+  count_
+};
 enum class Format : std::uint8_t { text, journal, json };
 
 struct Field {
@@ -41,7 +55,7 @@ void write(Level level, Category category, std::string_view message, std::span<c
 // auto: journald when its socket is our stderr, else text.
 void set_format(Format format);
 Format detect_format();
-void set_level(Level level);                       // all categories
+void set_level(Level level);  // all categories
 void set_level(Level level, Category category);
 // For tests: receives the finished line instead of stderr; empty function restores.
 void set_sink(std::function<void(std::string_view line)> sink);
@@ -50,7 +64,8 @@ std::string_view to_string(Level level) noexcept;
 std::string_view to_string(Category category) noexcept;
 
 template <class... Fields>
-void emit(Level level, Category category, const char* file, int line, std::string_view message, Fields&&... fields) {
+void emit(Level level, Category category, const char* file, int line, std::string_view message,
+          Fields&&... fields) {
   const Field list[sizeof...(fields) + 1] = {std::forward<Fields>(fields)..., Field{}};
   write(level, category, message, {list, sizeof...(fields)}, file, line);
 }

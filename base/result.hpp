@@ -62,10 +62,10 @@ class [[nodiscard]] Result {
 
   // Implicit on purpose: `return value;` and `return Error{...};` both read well.
   template <class U = T>
-    requires(std::is_constructible_v<T, U> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Error>)
-  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT
+  requires(std::is_constructible_v<T, U> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
+           !std::is_same_v<std::remove_cvref_t<U>, Error>) Result(U&& value)
+      : state_(std::in_place_index<0>, std::forward<U>(value)) {}            // NOLINT
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
@@ -128,15 +128,16 @@ void ignore(const Result<T>&, [[maybe_unused]] const char* why) noexcept {}
 // SAMOVAR_TRY(Plan plan, plan_job(spec)); returns the error, or declares plan.
 #define SAMOVAR_TRY(decl, ...) SAMOVAR_TRY_(return, SAMOVAR_CAT(samovar_try_, __COUNTER__), decl, __VA_ARGS__)
 // The same for a Result<void>: SAMOVAR_CHECK(file->sync());
-#define SAMOVAR_CHECK(...)                                     \
-  do {                                                         \
-    auto samovar_check_ = (__VA_ARGS__);                       \
+#define SAMOVAR_CHECK(...)                                         \
+  do {                                                             \
+    auto samovar_check_ = (__VA_ARGS__);                           \
     if (!samovar_check_) return std::move(samovar_check_).error(); \
   } while (false)
 // Inside coroutines.
-#define SAMOVAR_CO_TRY(decl, ...) SAMOVAR_TRY_(co_return, SAMOVAR_CAT(samovar_try_, __COUNTER__), decl, __VA_ARGS__)
-#define SAMOVAR_CO_CHECK(...)                                     \
-  do {                                                            \
-    auto samovar_check_ = (__VA_ARGS__);                          \
+#define SAMOVAR_CO_TRY(decl, ...) \
+  SAMOVAR_TRY_(co_return, SAMOVAR_CAT(samovar_try_, __COUNTER__), decl, __VA_ARGS__)
+#define SAMOVAR_CO_CHECK(...)                                         \
+  do {                                                                \
+    auto samovar_check_ = (__VA_ARGS__);                              \
     if (!samovar_check_) co_return std::move(samovar_check_).error(); \
   } while (false)

@@ -34,7 +34,9 @@ struct TaskPromiseBase {
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() const noexcept { return {}; }
   // Library exceptions are caught where the library is called; one that reaches here is our bug.
-  [[noreturn]] void unhandled_exception() const noexcept { assert_failed("no exception leaves a Task", __FILE__, __LINE__); }
+  [[noreturn]] void unhandled_exception() const noexcept {
+    assert_failed("no exception leaves a Task", __FILE__, __LINE__);
+  }
 };
 
 template <class T>
@@ -111,7 +113,9 @@ struct Detached {
     std::suspend_never initial_suspend() const noexcept { return {}; }
     std::suspend_never final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
-    [[noreturn]] void unhandled_exception() const noexcept { assert_failed("no exception leaves a Task", __FILE__, __LINE__); }
+    [[noreturn]] void unhandled_exception() const noexcept {
+      assert_failed("no exception leaves a Task", __FILE__, __LINE__);
+    }
   };
 };
 }  // namespace detail
@@ -123,9 +127,8 @@ inline void spawn(Task<void> task) {
 // The same, handing the result to `done`.
 template <class T>
 void spawn(Task<T> task, std::function<void(T)> done) {
-  [](Task<T> body, std::function<void(T)> finish) -> detail::Detached {
-    finish(co_await std::move(body));
-  }(std::move(task), std::move(done));
+  [](Task<T> body, std::function<void(T)> finish) -> detail::Detached { finish(co_await std::move(body)); }(
+                                                      std::move(task), std::move(done));
 }
 
 // `T v = co_await from_callback<T>([&](std::function<void(T)> done) { start(done); });`
