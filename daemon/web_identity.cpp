@@ -58,6 +58,16 @@ security::WebLeafOptions leaf_options(const WebNames& names, WallTime now) {
   return options;
 }
 
+// A box that moved to another network needs a certificate for its new address; an address it lost does no
+// harm.
+bool names_all(const std::vector<std::string>& certified, const security::WebLeafOptions& wanted) {
+  const auto has = [&](const std::string& name) {
+    return std::find(certified.begin(), certified.end(), name) != certified.end();
+  };
+  return std::all_of(wanted.dns_names.begin(), wanted.dns_names.end(), has) &&
+         std::all_of(wanted.ip_addresses.begin(), wanted.ip_addresses.end(), has);
+}
+
 Error damaged(const std::string& path, const Error& why) {
   return Error{
       why.code(),
@@ -139,15 +149,15 @@ Result<SecretBytes> WebIdentity::root_key(const SecretBytes& cmk) const {
 }
 
 Result<bool> WebIdentity::renew_if_due(const SecretBytes& cmk, const WebNames& names, WallTime now) {
-  if (now + kRenewBefore < facts_.not_after) return false;
+  const security::WebLeafOptions wanted = leaf_options(names, now);
+  if (now + kRenewBefore < facts_.not_after && names_all(facts_.names, wanted)) return false;
   SAMOVAR_TRY(const SecretBytes pem, root_key(cmk));
   SAMOVAR_TRY(const PrivateKey root_private, PrivateKey::from_pem(pem.view()));
   SAMOVAR_TRY(const auto roots, security::certificates_from_pem(facts_.ca_pem));
   // The same leaf key: one file changes, at once, and there is no moment when key and certificate differ.
   SAMOVAR_TRY(const PrivateKey leaf_key, PrivateKey::from_pem(key_pem_.view()));
-  SAMOVAR_TRY(
-      const Certificate leaf,
-      security::issue_web_leaf(roots.front(), root_private, leaf_key.public_key(), leaf_options(names, now)));
+  SAMOVAR_TRY(const Certificate leaf,
+              security::issue_web_leaf(roots.front(), root_private, leaf_key.public_key(), wanted));
   SAMOVAR_CHECK(disk_->write_file(file(kLeafCrt), as_bytes(leaf.to_pem())));
   SAMOVAR_CHECK(load());
   return true;

@@ -34,7 +34,7 @@ class WebIdentity {
 
   // Seals the root's key if it still lies open.
   Result<void> seal_root_key(const security::SecretBytes& cmk);
-  // A new leaf when the old one nears its end; true when there is one.
+  // A new leaf when the old one nears its end or lacks a name the box now has; true when there is one.
   Result<bool> renew_if_due(const security::SecretBytes& cmk, const WebNames& names, WallTime now);
 
   const std::string& chain_pem() const noexcept { return chain_pem_; }  // leaf, then root

@@ -60,11 +60,13 @@ Task<Response> get_audit(Services& services, Request& request) {
 
 Task<Response> get_audit_export(Services& services, Request& request) {
   auto& state = services.cluster();
+  std::optional<Response> refused;
+  cluster::AuditQuery query = audit_query(request, refused);
+  if (refused) co_return std::move(*refused);
   // Recorded first: an export that cannot be recorded does not happen, and the export holds its own entry.
   auto recorded = co_await state.record(call_of(request), "audit.export", "audit", "ok", "{}");
   if (!recorded) co_return problem_from(recorded.error(), request);
   std::vector<std::string> lines;
-  cluster::AuditQuery query;
   query.limit = cluster::kPageMax;
   for (;;) {
     const auto page = state.audit(query);

@@ -55,7 +55,7 @@ Error bind_error(const error_code& error, std::string_view address, std::uint16_
   if (error == asio::error::address_in_use) {
     return {Errc::conflict,
             fmt::format("{} is already in use; 'ss -ltnp sport = :{}' names the program. Stop it, or choose "
-                        "another port in the configuration or with --port",
+                        "another port with listen in the configuration, or with --listen",
                         where, port)};
   }
   if (error == asio::error::access_denied) {

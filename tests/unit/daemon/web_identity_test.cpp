@@ -65,6 +65,18 @@ TEST_F(Web, TheLeafIsRenewedNearItsEndByTheSameRoot) {
   EXPECT_EQ(load(later).value().facts().fingerprint, web.facts().fingerprint);
 }
 
+TEST_F(Web, ANewAddressOfTheBoxIsCertifiedAndALostOneIsKept) {
+  auto web = load(now).value();
+  const auto cmk = security::SecretBytes::random(32);
+  ASSERT_TRUE(web.seal_root_key(cmk));
+  names.addresses = {"203.0.113.9"};  // lost one, and never had this one certified
+  EXPECT_FALSE(web.renew_if_due(cmk, names, now).value());
+  names.addresses = {"10.20.30.40"};
+  ASSERT_TRUE(web.renew_if_due(cmk, names, now).value());
+  EXPECT_TRUE(named(web, "10.20.30.40"));
+  EXPECT_FALSE(web.renew_if_due(cmk, names, now).value());
+}
+
 TEST_F(Web, DamageIsNamedWithARemedy) {
   ASSERT_TRUE(load(now));
   ASSERT_TRUE(real_disk().write_file(folder + "/web.key", as_bytes("nonsense")));

@@ -269,6 +269,10 @@ TEST(Audit, AnAnalystSeesOwnEntriesAndAnAuditorExports) {
     rest = rest.substr(end + 1);
   }
   EXPECT_EQ(box.audit_count("audit.export"), 1u);
+  const Reply part = box.get("/api/v1/audit/export?action=audit.export", auditor);
+  ASSERT_EQ(part.status, 200);
+  EXPECT_EQ(std::count(part.response.body.begin(), part.response.body.end(), '\n'), 2);
+  EXPECT_EQ(box.get("/api/v1/audit/export?from=yesterday", auditor).status, 400);
 }
 
 TEST(History, AnswersColumnsAndRefusesNonsense) {
