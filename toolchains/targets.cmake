@@ -76,10 +76,6 @@ function(samovar_test name)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ 12 inlines fakes with known contents and then doubts branches that cannot be taken.
-    target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
-  endif()
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX ${name}. PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
     DISCOVERY_TIMEOUT 120)

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/clock.hpp"
+#include "base/assert.hpp"
 #include "base/rng.hpp"
 
 namespace samovar {
@@ -54,6 +55,7 @@ class ScriptedRng : public Rng {
   explicit ScriptedRng(std::vector<std::uint64_t> values) : values_(std::move(values)) {}
   void fill(MutableBytes out) override {
     const std::uint64_t value = values_.at(next_++);
+    SAMOVAR_ASSERT(out.size() <= sizeof value);
     std::copy_n(reinterpret_cast<const std::uint8_t*>(&value), out.size(), out.begin());
   }
   std::size_t drawn() const { return next_; }
