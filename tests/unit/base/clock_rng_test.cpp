@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/clock.hpp"
 #include "base/assert.hpp"
+#include "base/clock.hpp"
 #include "base/rng.hpp"
 
 namespace samovar {
