@@ -205,7 +205,8 @@ export interface AuditFilter {
 export const getAudit = (filter: AuditFilter, cursor?: string) =>
   json<T.Page<T.AuditEntry>>('GET', '/audit', { query: { limit: 50, cursor, ...filter } });
 export const verifyAudit = () => json<T.AuditVerdict>('POST', '/audit:verify', { body: {} });
-export const exportAudit = async (): Promise<Blob> => (await call('GET', '/audit/export')).blob();
+export const exportAudit = async (filter: AuditFilter): Promise<Blob> =>
+  (await call('GET', '/audit/export', { query: { ...filter } })).blob();
 
 // --- Settings
 export const getGeneral = () => tagged<T.GeneralSettings>('GET', '/settings/general');

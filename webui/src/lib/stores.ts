@@ -51,6 +51,8 @@ export const session = signal<Session | null>(null);
 export const sessionKnown = signal(false); // false until the first answer about the session
 export const role = computed(() => session.value?.user.role ?? null);
 export const isAdmin = computed(() => role.value === 'admin');
+// Whoever administers the box does not carry its record away: that is the auditor's.
+export const mayExportAudit = computed(() => role.value === 'auditor');
 export const mayCheckAudit = computed(() => role.value === 'admin' || role.value === 'auditor');
 
 // A request waits for the password in one of these dialogs. `done(false)` means the person declined.

@@ -7,7 +7,7 @@ import css from './Disclosure.module.css';
 interface DisclosureProps {
   label: string;
   icon: IconName;
-  text?: string;
+  text?: string; // a name: never translated
   count?: number;
   children: (close: () => void) => ComponentChildren;
 }
@@ -42,7 +42,7 @@ export function Disclosure({ label, icon, text, count, children }: DisclosurePro
     <div class={css.root} ref={root}>
       <button ref={button} type="button" class={css.button} aria-expanded={open} aria-controls={open ? id : undefined} aria-label={label} title={label} onClick={() => setOpen(!open)}>
         <Icon name={icon} />
-        {text && <span class={css.text}>{text}</span>}
+        {text && <span class={css.text} translate="no">{text}</span>}
         {!!count && <span class={css.count}>{count}</span>}
       </button>
       {open && (

@@ -6,7 +6,7 @@ import * as api from '../../lib/api';
 import { download } from '../../lib/download';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import { auditHead, mayCheckAudit, place, toast, tracked } from '../../lib/stores';
+import { auditHead, mayCheckAudit, mayExportAudit, place, toast, tracked } from '../../lib/stores';
 import type { AuditEntry } from '../../lib/types';
 import { Badge } from '../../ui/Badge';
 import { Button } from '../../ui/Button';
@@ -92,7 +92,7 @@ export default function AuditPage() {
   const fresh = !filtered && entries.items ? Math.max(0, auditHead.value - newest) : 0;
   const save = (): void =>
     void exporting.run(async () => {
-      const blob = await tracked(t('audit.exporting'), api.exportAudit);
+      const blob = await tracked(t('audit.exporting'), () => api.exportAudit(filter));
       const name = `samovar-audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
       download(name, blob);
       toast(t('range.csv_done', { name }), { tone: 'ok' });
@@ -105,9 +105,11 @@ export default function AuditPage() {
         mayCheckAudit.value && (
           <>
             <Verify />
-            <Button icon="download" busy={exporting.busy} onClick={save}>
-              {t('audit.export')}
-            </Button>
+            {mayExportAudit.value && (
+              <Button icon="download" busy={exporting.busy} onClick={save}>
+                {t('audit.export')}
+              </Button>
+            )}
           </>
         )
       }
