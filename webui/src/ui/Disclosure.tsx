@@ -42,7 +42,7 @@ export function Disclosure({ label, icon, text, count, children }: DisclosurePro
     <div class={css.root} ref={root}>
       <button ref={button} type="button" class={css.button} aria-expanded={open} aria-controls={open ? id : undefined} aria-label={label} title={label} onClick={() => setOpen(!open)}>
         <Icon name={icon} />
-        {text && <span class={css.text} translate="no">{text}</span>}
+        {text && <span class={css.text} translate={false}>{text}</span>}
         {!!count && <span class={css.count}>{count}</span>}
       </button>
       {open && (
