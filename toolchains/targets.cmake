@@ -26,15 +26,13 @@ pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 
-# ccache may hand the compiler paths relative to the build folder (./dev sets its base directory).
-file(RELATIVE_PATH SAMOVAR_SOURCE_FROM_BUILD ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 add_library(samovar_flags INTERFACE)
 target_include_directories(samovar_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(samovar_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wnull-dereference
   -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>
   # __FILE__ as the tree has it: log lines and errors do not tell where the build ran.
-  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${SAMOVAR_SOURCE_FROM_BUILD}/=)
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(samovar_flags INTERFACE
   SAMOVAR_FAILPOINTS=$<BOOL:${SAMOVAR_FAILPOINTS}> SAMOVAR_VERSION="${PROJECT_VERSION}"
   _GLIBCXX_ASSERTIONS
