@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace samovar::test {
@@ -54,6 +55,8 @@ struct Client::Impl {
 };
 
 Client::Client(std::uint16_t port, ClientOptions options) : impl_(std::make_unique<Impl>()) {
+  // OpenSSL writes without MSG_NOSIGNAL, and the server may have closed already: an error, not the end.
+  std::signal(SIGPIPE, SIG_IGN);
   impl_->options = std::move(options);
   impl_->fd = open_socket(port, impl_->options);
 }
