@@ -74,7 +74,8 @@ TEST_F(HttpLimits, SmugglingIsRefused) {
   EXPECT_EQ(raw(post("Transfer-Encoding: chunked\r\n", "2\n{}\r\n0\r\n\r\n" + smuggled)), 400);
   EXPECT_EQ(raw(post("Transfer-Encoding: chunked\r\n", "zz\r\n{}\r\n0\r\n\r\n" + smuggled)), 400);
   EXPECT_EQ(raw(post("Transfer-Encoding: chunked\r\n", "2\r\n{}XX0\r\n\r\n" + smuggled)), 400);
-  EXPECT_EQ(raw(std::string("GET / HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n", 46)), 400);
+  constexpr char kNul[] = "GET / HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n";
+  EXPECT_EQ(raw(std::string(kNul, sizeof kNul - 1)), 400);
   EXPECT_EQ(raw("GET / HTTP/1.1\nHost: localhost\n\n"), 400);
   EXPECT_EQ(handled, 0) << "no hidden request reached a handler";
 }

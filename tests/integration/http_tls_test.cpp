@@ -60,7 +60,8 @@ TEST_F(HttpTls, NonsenseIsClosed) {
   options.limits.handshake_time_max = 1s;
   start(options);
   Client noise = client();
-  noise.send_plain(std::string("\x16\x03\x01\xff\xff\x00\x01\x02 nothing of sense", 30));
+  constexpr char kNoise[] = "\x16\x03\x01\xff\xff\x00\x01\x02 nothing of sense";
+  noise.send_plain(std::string(kNoise, sizeof kNoise - 1));
   noise.receive_plain();
   Client other = client();
   other.send_plain(std::string("\0\1\2\3", 4));
