@@ -23,6 +23,7 @@ RUNGS = {
     "daemon/store": 2,
     "daemon/power": 2,
     "daemon/cluster": 3,
+    "daemon/ingest": 3,
     "daemon/jobs": 4,
     "daemon/api": 5,
     "daemon/cli": 6,

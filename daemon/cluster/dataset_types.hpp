@@ -1,0 +1,87 @@
+// Data sets in the replicated state: what exists, who may see it, where its pieces lie. Plain values.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/clock.hpp"
+
+namespace samovar::cluster {
+
+struct Dataset {
+  std::string id;    // "dst_…"
+  std::string name;  // unique among those not in the bin, without case
+  std::string description;
+  std::string owner_id;
+  WallTime created_at;
+  std::uint32_t version = 1;             // the latest
+  std::optional<WallTime> binned_at;     // in the bin since
+  std::vector<std::string> granted_ids;  // users who may use it beside the owner, sorted
+  bool has_source = true;
+  std::uint64_t source_bytes = 0;
+  std::uint64_t revision = 0;  // the ETag
+};
+
+struct ShardRecord {
+  std::uint32_t number = 0;
+  std::uint64_t rows = 0;
+  std::uint32_t blocks = 0;
+  std::uint64_t plain_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  Bytes hash;                         // 32 bytes, of the file as it lies on the disk
+  std::vector<std::string> node_ids;  // where copies lie, sorted
+  bool damaged = false;               // found by a read or a scrub; not served
+};
+
+// A sealed file of a version beside its shards.
+struct ObjectRecord {
+  std::string name;  // "profile", "bad-rows"
+  std::uint64_t stored_bytes = 0;
+  Bytes hash;
+};
+
+struct DatasetVersion {
+  std::string dataset_id;
+  std::uint32_t version = 1;
+  WallTime created_at;
+  std::string created_by;
+  std::string schema_json;   // trainer/data/schema.hpp
+  std::string options_json;  // daemon/ingest/options.hpp: how it was read
+  std::uint64_t rows = 0;
+  std::uint64_t bad_rows = 0;
+  std::uint64_t seed = 0;
+  std::string source_name;    // the uploaded file's name
+  std::string source_sha256;  // hex
+  std::uint64_t source_bytes = 0;
+  std::vector<std::string> notes;
+  Bytes wrapped_key;  // the version's data key under the wrap key
+  std::vector<ShardRecord> shards;
+  std::vector<ObjectRecord> objects;
+};
+
+// The manifest: one command. version.version is given by the state, 1 for a new data set.
+struct NewDataset {
+  Dataset dataset;  // id, name, description, owner_id; for a new version only id
+  DatasetVersion version;
+  Bytes wrapped_source_key;  // empty for a new version
+  std::string operation_id;  // ended as done by the same command
+};
+
+// Work that was accepted and must survive a restart of the daemon.
+struct OperationRecord {
+  std::string id;  // "op_…"
+  std::string kind;
+  std::string owner_id;
+  std::string title;
+  std::string spec_json;  // the service's own words
+  std::string state;      // queued, done, failed, cancelled
+  std::string dataset_id;
+  std::uint32_t version = 0;
+  std::string error;
+  WallTime created_at;
+  std::optional<WallTime> ended_at;
+};
+
+}  // namespace samovar::cluster

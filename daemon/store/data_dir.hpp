@@ -1,0 +1,75 @@
+// The data below the state directory: names, moves, space.
+//
+//   data/uploads/<upl_…>              staging files
+//   data/incoming/<op_…>/<n>          what an ingest writes before its manifest is agreed on
+//   data/versions/<dst_…>.<v>/<n>     shards 0, 1, … and the objects "profile", "bad-rows"
+//   data/sources/<dst_…>              the upload a dataset was made from, for a change of types
+//   data/ballast                      given up when the disk is full, so that deleting stays possible
+//
+// Names are ids: nothing of what a user typed is in a path. What no manifest names is garbage.
+//
+// Threading: any thread; calls block on the disk (io pool). Ownership: borrows Disk.
+#pragma once
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/disk.hpp"
+#include "base/result.hpp"
+#include "security/hash.hpp"
+
+namespace samovar::store {
+
+struct SpaceRules {
+  std::uint64_t reserve_bytes = 64u << 20;  // never given to data: the log's
+  double full_share = 0.95;                 // data is refused above this share of the disk
+  std::uint64_t ballast_bytes = 64u << 20;
+};
+
+class DataDir {
+ public:
+  static Result<DataDir> open(Disk& disk, std::string root, SpaceRules rules);
+
+  std::string upload(std::string_view id) const;
+  std::string incoming(std::string_view operation) const;
+  std::string incoming_file(std::string_view operation, std::string_view name) const;
+  std::string version(std::string_view dataset, std::uint32_t version) const;
+  std::string version_file(std::string_view dataset, std::uint32_t version, std::string_view name) const;
+  std::string source(std::string_view dataset) const;
+
+  // incoming/<operation> → versions/<dataset>.<v>, all of it, durable. Before the manifest is proposed:
+  // a cut in between leaves a folder that collect() removes.
+  Result<void> publish(std::string_view operation, std::string_view dataset, std::uint32_t version);
+  Result<void> keep_source(std::string_view upload_id, std::string_view dataset);
+  Result<void> remove_version(std::string_view dataset, std::uint32_t version);
+  Result<void> remove_source(std::string_view dataset);
+  Result<void> remove_incoming(std::string_view operation);
+
+  struct Known {
+    std::set<std::string> uploads;     // ids
+    std::set<std::string> operations;  // running
+    std::set<std::string> versions;    // "<dst_…>.<v>"
+    std::set<std::string> sources;     // dataset ids
+  };
+  struct Collected {
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+  };
+  // Removes what is not known. Nothing may be writing what is not in `known`.
+  Result<Collected> collect(const Known& known);
+
+  // Errc::no_space with a sentence when `more` bytes do not fit.
+  Result<void> check_room(std::uint64_t more);
+  // Makes the ballast when there is room; gives it up below the reserve.
+  Result<void> tend_ballast();
+
+ private:
+  DataDir(Disk& disk, std::string root, SpaceRules rules);
+  Disk* disk_;
+  std::string root_;
+  SpaceRules rules_;
+};
+
+}  // namespace samovar::store
