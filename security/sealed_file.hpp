@@ -31,7 +31,7 @@ struct SealedFileId {
 
 struct SealedHeader {
   SealedFileId id;
-  std::uint64_t chunks = 0;
+  std::uint64_t chunks = 0;  // 0: as many as the file holds (version 2)
   std::array<std::uint8_t, 16> salt{};
   std::array<std::uint8_t, 16> key_commitment{};
 };
@@ -57,10 +57,41 @@ class SealedWriter {
   std::unique_ptr<State> state_;
 };
 
+struct SealedSummary {
+  std::uint64_t plain_bytes = 0;
+  std::uint64_t stored_bytes = 0;  // of the file
+  Hash256 hash{};                  // BLAKE2b-256 of the file as it lies on the disk
+};
+
+// Into an empty file that somebody else opened and will name; the size need not be known beforehand. The
+// last chunk says that it is the last.
+class SealedStreamWriter {
+ public:
+  static Result<std::unique_ptr<SealedStreamWriter>> create(std::unique_ptr<File> file,
+                                                            const SecretBytes& key, const SealedFileId& id);
+  ~SealedStreamWriter();
+  SealedStreamWriter(const SealedStreamWriter&) = delete;
+  SealedStreamWriter& operator=(const SealedStreamWriter&) = delete;
+
+  // After an error the file is worthless: nothing is written a second time under one nonce.
+  Result<void> append(ByteView plain);
+  std::uint64_t size() const noexcept;  // plain bytes so far
+  // Syncs and closes the file. Its name is for the caller to make durable.
+  Result<SealedSummary> finish();
+
+ private:
+  struct State;
+  explicit SealedStreamWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 class SealedReader {
  public:
   // Errc::corrupt when header, length, place or key do not fit.
   static Result<std::unique_ptr<SealedReader>> open(Disk& disk, const std::string& path,
+                                                    const SecretBytes& key, const SealedFileId& expected);
+  // `name` is for messages.
+  static Result<std::unique_ptr<SealedReader>> open(std::unique_ptr<File> file, std::string name,
                                                     const SecretBytes& key, const SealedFileId& expected);
   ~SealedReader();
   SealedReader(const SealedReader&) = delete;
@@ -68,7 +99,7 @@ class SealedReader {
 
   std::uint64_t size() const noexcept;  // plain bytes
   // Fewer bytes than asked for only at the end. Errc::corrupt when a chunk does not verify: nothing of
-  // it reaches `out`.
+  // it reaches `out`. Reading on where the last read ended opens no chunk twice.
   Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out);
 
  private:

@@ -18,16 +18,17 @@ std::array<std::uint8_t, 16> key_commitment_of(const SecretBytes& key);
 class ChunkSealer {
  public:
   ChunkSealer(const SealedHeader& header, const SecretBytes& key);
-  Bytes seal(std::uint64_t index, ByteView plain) const;
-  [[nodiscard]] bool open(std::uint64_t index, ByteView sealed, MutableBytes plain) const;
+  // `out` has plain.size() + kAeadTagBytes.
+  void seal(std::uint64_t index, bool last, ByteView plain, MutableBytes out) const;
+  [[nodiscard]] bool open(std::uint64_t index, bool last, ByteView sealed, MutableBytes plain) const;
 
  private:
   AeadNonce nonce(std::uint64_t index) const;
-  Bytes aad(std::uint64_t index) const;
+  using Aad = std::array<std::uint8_t, 41>;
+  Aad aad(std::uint64_t index, bool last) const;
 
   const SecretBytes& key_;
   std::array<std::uint8_t, 16> salt_;
-  std::uint64_t chunks_;
   Hash256 header_hash_;
 };
 

@@ -7,7 +7,9 @@ namespace samovar::security {
 namespace {
 
 constexpr std::string_view kMagic = "SMVSEAL\n";
-constexpr std::uint16_t kVersion = 1;
+// Version 1 knows its number of chunks beforehand; version 2 was streamed and holds 0 in that field.
+constexpr std::uint16_t kVersionCounted = 1;
+constexpr std::uint16_t kVersionStreamed = 2;
 constexpr std::size_t kDatasetBytes = 64;
 
 Error damaged(std::string_view what) {
@@ -27,7 +29,7 @@ Bytes encode_sealed_header(const SealedHeader& header) {
   Bytes out;
   WireWriter writer(out);
   writer.raw(as_bytes(kMagic));
-  writer.number(kVersion);
+  writer.number(header.chunks == 0 ? kVersionStreamed : kVersionCounted);
   writer.number(static_cast<std::uint16_t>(header.id.dataset.size()));
   writer.number(header.id.generation);
   Bytes dataset = to_bytes(header.id.dataset);
@@ -47,7 +49,8 @@ Result<SealedHeader> decode_sealed_header(ByteView bytes) {
   if (bytes.size() != kSealedHeaderBytes) return damaged("header cut off");
   WireReader reader(bytes);
   if (as_text(reader.raw(kMagic.size())) != kMagic) return damaged("no header");
-  if (reader.number<std::uint16_t>() != kVersion)
+  const auto version = reader.number<std::uint16_t>();
+  if (version != kVersionCounted && version != kVersionStreamed)
     return Error{Errc::unsupported,
                  "a sealed file is damaged, or of a later version of Samovar: install that version"};
   SealedHeader header;
@@ -62,9 +65,8 @@ Result<SealedHeader> decode_sealed_header(ByteView bytes) {
   header.key_commitment = reader.array<decltype(header.key_commitment)>();
   if (dataset_size > kDatasetBytes || chunk_bytes != kSealedChunkBytes) return damaged("header");
   header.id.dataset = dataset.substr(0, dataset_size);
-  if (!check_sealed_id(header.id) || header.chunks == 0 || header.chunks > kSealedChunksMax)
-    return damaged("header");
-  // One spelling only: padding and reserved bytes are zeros.
+  if (!check_sealed_id(header.id) || header.chunks > kSealedChunksMax) return damaged("header");
+  // One spelling only: padding and reserved bytes are zeros, and the version fits the number of chunks.
   if (encode_sealed_header(header) != to_bytes(bytes)) return damaged("header");
   return header;
 }
@@ -82,10 +84,7 @@ std::array<std::uint8_t, 16> key_commitment_of(const SecretBytes& key) {
 }
 
 ChunkSealer::ChunkSealer(const SealedHeader& header, const SecretBytes& key)
-    : key_(key),
-      salt_(header.salt),
-      chunks_(header.chunks),
-      header_hash_(blake2b_256(encode_sealed_header(header))) {}
+    : key_(key), salt_(header.salt), header_hash_(blake2b_256(encode_sealed_header(header))) {}
 
 AeadNonce ChunkSealer::nonce(std::uint64_t index) const {
   AeadNonce out{};
@@ -94,23 +93,21 @@ AeadNonce ChunkSealer::nonce(std::uint64_t index) const {
   return out;
 }
 
-Bytes ChunkSealer::aad(std::uint64_t index) const {
-  Bytes out;
-  WireWriter writer(out);
-  writer.raw(header_hash_);
-  writer.number(index);
-  writer.number(static_cast<std::uint8_t>(index + 1 == chunks_ ? 1 : 0));
+ChunkSealer::Aad ChunkSealer::aad(std::uint64_t index, bool last) const {
+  Aad out{};
+  std::copy(header_hash_.begin(), header_hash_.end(), out.begin());
+  for (std::size_t i = 0; i < 8; ++i)
+    out[header_hash_.size() + i] = static_cast<std::uint8_t>(index >> (8 * i));
+  out.back() = last ? 1 : 0;
   return out;
 }
 
-Bytes ChunkSealer::seal(std::uint64_t index, ByteView plain) const {
-  Bytes out(plain.size() + kAeadTagBytes);
-  seal_with_nonce(key_, nonce(index), plain, aad(index), out);
-  return out;
+void ChunkSealer::seal(std::uint64_t index, bool last, ByteView plain, MutableBytes out) const {
+  seal_with_nonce(key_, nonce(index), plain, aad(index, last), out);
 }
 
-bool ChunkSealer::open(std::uint64_t index, ByteView sealed, MutableBytes plain) const {
-  return open_with_nonce(key_, nonce(index), sealed, aad(index), plain);
+bool ChunkSealer::open(std::uint64_t index, bool last, ByteView sealed, MutableBytes plain) const {
+  return open_with_nonce(key_, nonce(index), sealed, aad(index, last), plain);
 }
 
 }  // namespace samovar::security

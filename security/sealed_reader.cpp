@@ -22,16 +22,25 @@ Result<Bytes> read_exactly(File& file, const std::string& path, std::uint64_t of
   return out;
 }
 
-// How many plain bytes a file of this length holds; every length that fits no number of chunks is damage.
-Result<std::uint64_t> plain_size(const std::string& path, const SealedHeader& header,
-                                 std::uint64_t file_bytes) {
+struct Extent {
+  std::uint64_t chunks = 0;
+  std::uint64_t plain_bytes = 0;
+};
+
+// What a file of this length holds; every length that fits no number of chunks is damage. A streamed file's
+// number follows from the length, and whether that is the true one shows when its last chunk is opened.
+Result<Extent> extent_of(const std::string& path, const SealedHeader& header, std::uint64_t file_bytes) {
   const std::uint64_t body = file_bytes - kSealedHeaderBytes;
-  const std::uint64_t full = (header.chunks - 1) * kSealedChunkStored;
+  const std::uint64_t chunks =
+      header.chunks != 0 ? header.chunks
+                         : std::max<std::uint64_t>(1, (body + kSealedChunkStored - 1) / kSealedChunkStored);
+  if (chunks > kSealedChunksMax) return damaged(path, "longer than it may be");
+  const std::uint64_t full = (chunks - 1) * kSealedChunkStored;
   // Only a file without content may end in an empty chunk: one content, one length.
-  const std::uint64_t last_min = kAeadTagBytes + (header.chunks > 1 ? 1 : 0);
+  const std::uint64_t last_min = kAeadTagBytes + (chunks > 1 ? 1 : 0);
   if (body < full + last_min) return damaged(path, "cut off");
   if (body > full + kSealedChunkStored) return damaged(path, "longer than its header says");
-  return body - header.chunks * kAeadTagBytes;
+  return Extent{chunks, body - chunks * kAeadTagBytes};
 }
 
 std::string place(const SealedFileId& id) {
@@ -42,28 +51,57 @@ std::string place(const SealedFileId& id) {
 
 struct SealedReader::State {
   State(std::string p, std::unique_ptr<File> f, const SealedHeader& header, const SecretBytes& key,
-        std::uint64_t plain_bytes)
-      : path(std::move(p)), file(std::move(f)), sealer(header, key), size(plain_bytes) {}
+        const Extent& e)
+      : path(std::move(p)), file(std::move(f)), sealer(header, key), extent(e) {}
   ~State() { wipe(MutableBytes(chunk)); }
 
+  std::size_t plain_of(std::uint64_t index) const {
+    return static_cast<std::size_t>(
+        std::min<std::uint64_t>(extent.plain_bytes - index * kSealedChunkBytes, kSealedChunkBytes));
+  }
+  // The stored bytes of chunk `wanted`, read together with those behind it that the caller needs, too.
+  Result<ByteView> fetch(std::uint64_t wanted, std::uint64_t count) {
+    if (wanted < ahead_first || wanted >= ahead_end) {
+      count = std::min(count, std::min(kReadChunks, extent.chunks - wanted));
+      const std::uint64_t last = wanted + count - 1;
+      const std::size_t size =
+          static_cast<std::size_t>(count - 1) * kSealedChunkStored + plain_of(last) + kAeadTagBytes;
+      ahead_first = ahead_end = 0;
+      if (stored.size() < size) stored.resize(size);
+      SAMOVAR_TRY(const std::size_t got, file->read_at(kSealedHeaderBytes + wanted * kSealedChunkStored,
+                                                       MutableBytes(stored).first(size)));
+      if (got != size) return damaged(path, "cut off");
+      ahead_first = wanted;
+      ahead_end = wanted + count;
+    }
+    return ByteView(stored).subspan(static_cast<std::size_t>(wanted - ahead_first) * kSealedChunkStored,
+                                    plain_of(wanted) + kAeadTagBytes);
+  }
+  Result<void> open_into(std::uint64_t wanted, std::uint64_t count, MutableBytes out) {
+    SAMOVAR_TRY(const ByteView sealed, fetch(wanted, count));
+    if (!sealer.open(wanted, wanted + 1 == extent.chunks, sealed, out))
+      return damaged(path, "chunk " + std::to_string(wanted));
+    return {};
+  }
   Result<void> load(std::uint64_t wanted) {
     if (loaded == wanted) return {};
     loaded.reset();
-    const std::uint64_t start = wanted * kSealedChunkBytes;
-    const auto plain = static_cast<std::size_t>(std::min<std::uint64_t>(size - start, kSealedChunkBytes));
-    SAMOVAR_TRY(
-        const Bytes stored,
-        read_exactly(*file, path, kSealedHeaderBytes + wanted * kSealedChunkStored, plain + kAeadTagBytes));
-    chunk.resize(plain);
-    if (!sealer.open(wanted, stored, chunk)) return damaged(path, "chunk " + std::to_string(wanted));
+    chunk.resize(plain_of(wanted));
+    SAMOVAR_CHECK(open_into(wanted, 1, chunk));
     loaded = wanted;
     return {};
   }
 
+  // One read of the disk serves this many chunks: 1 MiB.
+  static constexpr std::uint64_t kReadChunks = 4;
+
   const std::string path;
   const std::unique_ptr<File> file;
   const ChunkSealer sealer;
-  const std::uint64_t size;
+  const Extent extent;
+  Bytes stored;  // chunks [ahead_first, ahead_end) as they lie on the disk
+  std::uint64_t ahead_first = 0;
+  std::uint64_t ahead_end = 0;
   Bytes chunk;  // plain bytes of chunk `loaded`
   std::optional<std::uint64_t> loaded;
 };
@@ -74,36 +112,53 @@ SealedReader::~SealedReader() = default;
 Result<std::unique_ptr<SealedReader>> SealedReader::open(Disk& disk, const std::string& path,
                                                          const SecretBytes& key,
                                                          const SealedFileId& expected) {
-  SAMOVAR_ASSERT(key.size() == kAeadKeyBytes);
   SAMOVAR_TRY(std::unique_ptr<File> file, disk.open(path, OpenMode::read));
+  return open(std::move(file), path, key, expected);
+}
+
+Result<std::unique_ptr<SealedReader>> SealedReader::open(std::unique_ptr<File> file, std::string name,
+                                                         const SecretBytes& key,
+                                                         const SealedFileId& expected) {
+  SAMOVAR_ASSERT(key.size() == kAeadKeyBytes);
   SAMOVAR_TRY(const std::uint64_t file_bytes, file->size());
-  if (file_bytes < kSealedHeaderBytes) return damaged(path, "cut off");
-  SAMOVAR_TRY(const Bytes stored, read_exactly(*file, path, 0, kSealedHeaderBytes));
+  if (file_bytes < kSealedHeaderBytes) return damaged(name, "cut off");
+  SAMOVAR_TRY(const Bytes stored, read_exactly(*file, name, 0, kSealedHeaderBytes));
   auto header = decode_sealed_header(stored);
-  if (!header) return std::move(header).error().within(path);
+  if (!header) return std::move(header).error().within(name);
   if (!(header->id == expected))
     return Error{Errc::corrupt,
-                 path + " holds " + place(header->id) + " where " + place(expected) + " belongs"};
+                 name + " holds " + place(header->id) + " where " + place(expected) + " belongs"};
   if (!equal_constant_time(key_commitment_of(key), header->key_commitment))
-    return damaged(path, "header, or sealed with another key");
-  SAMOVAR_TRY(const std::uint64_t size, plain_size(path, *header, file_bytes));
-  auto state = std::make_unique<State>(path, std::move(file), *header, key, size);
+    return damaged(name, "header, or sealed with another key");
+  SAMOVAR_TRY(const Extent extent, extent_of(name, *header, file_bytes));
+  auto state = std::make_unique<State>(std::move(name), std::move(file), *header, key, extent);
   std::unique_ptr<SealedReader> reader(new SealedReader(std::move(state)));
-  // The header is authenticated by the chunks, so one of them must open before anybody trusts size().
-  SAMOVAR_CHECK(reader->state_->load(header->chunks - 1));
+  // The header is authenticated by the chunks, so one of them must open before anybody trusts size(); the
+  // last one, because only it says that nothing is missing behind it.
+  SAMOVAR_CHECK(reader->state_->load(extent.chunks - 1));
   return reader;
 }
 
-std::uint64_t SealedReader::size() const noexcept { return state_->size; }
+std::uint64_t SealedReader::size() const noexcept { return state_->extent.plain_bytes; }
 
 Result<std::size_t> SealedReader::read_at(std::uint64_t offset, MutableBytes out) {
+  State& state = *state_;
   std::size_t done = 0;
-  while (done < out.size() && offset < state_->size) {
-    SAMOVAR_CHECK(state_->load(offset / kSealedChunkBytes));
-    const ByteView rest =
-        ByteView(state_->chunk).subspan(static_cast<std::size_t>(offset % kSealedChunkBytes));
-    const std::size_t part = std::min(rest.size(), out.size() - done);
-    std::copy_n(rest.begin(), part, out.begin() + static_cast<std::ptrdiff_t>(done));
+  while (done < out.size() && offset < state.extent.plain_bytes) {
+    const std::uint64_t index = offset / kSealedChunkBytes;
+    const auto within = static_cast<std::size_t>(offset % kSealedChunkBytes);
+    const std::size_t plain = state.plain_of(index);
+    const MutableBytes rest = out.subspan(done);
+    std::size_t part = 0;
+    if (within == 0 && rest.size() >= plain && state.loaded != index) {
+      // A whole chunk goes straight to where it is wanted.
+      part = plain;
+      SAMOVAR_CHECK(state.open_into(index, rest.size() / kSealedChunkBytes + 1, rest.first(part)));
+    } else {
+      SAMOVAR_CHECK(state.load(index));
+      part = std::min(plain - within, rest.size());
+      std::copy_n(state.chunk.begin() + static_cast<std::ptrdiff_t>(within), part, rest.begin());
+    }
     done += part;
     offset += part;
   }

@@ -27,7 +27,12 @@ std::string folder_of(const std::string& path) {
 
 struct SealedWriter::State {
   State(Disk& d, std::string p, const SealedHeader& header, const SecretBytes& key, std::uint64_t plain_bytes)
-      : disk(d), path(std::move(p)), temporary(path + ".tmp"), sealer(header, key), bytes_left(plain_bytes) {}
+      : disk(d),
+        path(std::move(p)),
+        temporary(path + ".tmp"),
+        sealer(header, key),
+        chunks(header.chunks),
+        bytes_left(plain_bytes) {}
 
   Result<void> put(ByteView stored) {
     SAMOVAR_CHECK(file->write_at(offset, stored));
@@ -36,7 +41,9 @@ struct SealedWriter::State {
     return {};
   }
   Result<void> put_chunk() {
-    SAMOVAR_CHECK(put(sealer.seal(index, buffer)));
+    Bytes stored(buffer.size() + kAeadTagBytes);
+    sealer.seal(index, index + 1 == chunks, buffer, stored);
+    SAMOVAR_CHECK(put(stored));
     ++index;
     buffer.clear();
     return {};
@@ -55,6 +62,7 @@ struct SealedWriter::State {
   const std::string path;
   const std::string temporary;
   const ChunkSealer sealer;
+  const std::uint64_t chunks;
   std::unique_ptr<File> file;
   Hasher hasher;
   Bytes buffer;  // plain bytes of the chunk being filled
