@@ -2,8 +2,11 @@
 //
 // Threading: any thread; pure.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.hpp"
 #include "base/result.hpp"
@@ -22,6 +25,7 @@ struct ParseHints {
   std::optional<bool> header;
   std::optional<char> decimal;
   std::optional<bool> quoted;
+  std::optional<DateOrder> date_order;
   std::optional<std::uint64_t> skip_lines;
   std::optional<std::vector<std::string>> missing;
 };

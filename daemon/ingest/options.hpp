@@ -19,24 +19,28 @@ enum class Format : std::uint8_t {
   libsvm,  // label index:value …
   arff,
   jsonl,  // one JSON object a line
-  pairs,  // parallel text: two text columns, tab separated, nothing quoted
+  pairs,  // parallel text: two text columns, tab separated, nothing quoted; delimiter ' ': two or more spaces
 };
 enum class Compression : std::uint8_t { none, gzip, zstd, xz, zip };
 enum class Encoding : std::uint8_t { utf8, latin1, utf16le, utf16be };  // latin1 is read as Windows-1252
+enum class DateOrder : std::uint8_t { day_first, month_first };         // of 3/4/2024 and 3.4.2024
 
 std::string_view to_string(Format format) noexcept;
 std::string_view to_string(Compression compression) noexcept;
 std::string_view to_string(Encoding encoding) noexcept;
+std::string_view to_string(DateOrder order) noexcept;
 
+// Of cells in general: blanks around an unquoted cell do not belong to it, and a blank line is no row.
 struct ParseOptions {
   Format format = Format::csv;
   Compression compression = Compression::none;
   Encoding encoding = Encoding::utf8;
-  char delimiter = ',';
+  char delimiter = ',';             // ' ': any run of blanks, and those before the first cell do not count
   std::optional<char> quote = '"';  // none: quotes are ordinary characters
   bool header = true;
   char decimal = '.';      // or ','
   bool thousands = false;  // "1,234.5" or "1.234,5": the sign that is not `decimal` groups digits
+  DateOrder date_order = DateOrder::day_first;
   std::vector<std::string> missing = {"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "\\N"};
   std::uint64_t skip_lines = 0;  // before the header or the first row
   friend bool operator==(const ParseOptions&, const ParseOptions&) = default;

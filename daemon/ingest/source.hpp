@@ -21,7 +21,7 @@ class Source {
 };
 
 struct UnpackLimits {
-  std::uint64_t ratio_max = 1000;  // unpacked : packed, once past ratio_free_bytes
+  std::uint64_t ratio_max = 100;  // unpacked : packed, once past ratio_free_bytes
   std::uint64_t ratio_free_bytes = 64 << 20;
   std::uint64_t bytes_max = std::uint64_t{1} << 40;
 };
