@@ -156,6 +156,10 @@ void Node::on_change(const cluster::Change& change) {
     case Kind::tokens:
       events_.recheck();
       break;
+    case Kind::datasets:
+      events_.publish_change("dataset.changed", api::View{{"id", change.id}}.dump());
+      break;
+    case Kind::operations:  // told by the one who runs them, with their progress
     case Kind::settings:
       break;
   }

@@ -15,11 +15,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/loop.hpp"
 #include "base/result.hpp"
 #include "base/rng.hpp"
 #include "base/task.hpp"
+#include "daemon/cluster/dataset_types.hpp"
 #include "daemon/cluster/types.hpp"
 #include "daemon/raft/consensus_log.hpp"
 
@@ -81,6 +83,26 @@ class Cluster {
                                     std::optional<std::uint64_t> if_revision);
   // This node's row; writes (and records) only when something differs.
   Task<Result<NodeRecord>> put_node(Call call, NodeRecord node);
+
+  // A new data set when dataset.name is given, else a new version of the one with that id.
+  Task<Result<Dataset>> commit_dataset(Call call, NewDataset manifest);
+  Task<Result<Dataset>> update_dataset(Call call, std::string dataset_id, DatasetChange change,
+                                       std::optional<std::uint64_t> if_revision);
+  Task<Result<Dataset>> bin_dataset(Call call, std::string dataset_id,
+                                    std::optional<std::uint64_t> if_revision = {});
+  // Refusal::dataset_name_taken when its name was given to another one meanwhile.
+  Task<Result<Dataset>> restore_dataset(Call call, std::string dataset_id);
+  // From the bin only. The keys and all records are gone with it; the certificate is in the audit log.
+  Task<Result<void>> destroy_dataset(Call call, std::string dataset_id);
+  Task<Result<Dataset>> grant_dataset(Call call, std::string dataset_id, std::string user_id);
+  Task<Result<Dataset>> ungrant_dataset(Call call, std::string dataset_id, std::string user_id);
+  // Writes (and records) only when it was not known.
+  Task<Result<void>> mark_shard(Call call, ShardMark mark);
+
+  // id, kind, owner_id, title, spec_json, dataset_id; an empty id is filled in.
+  Task<Result<OperationRecord>> begin_operation(Call call, OperationRecord operation);
+  Task<Result<OperationRecord>> end_operation(Call call, OperationEnd end);
+
   // An act outside this state that must be recorded: unlock, export, a refused request. `details` is
   // a JSON object as text. Returns its seq.
   Task<Result<std::uint64_t>> record(Call call, std::string action, std::string object, std::string result,
@@ -113,6 +135,18 @@ class Cluster {
   Setting setting(std::string_view key) const;
   std::vector<NodeRecord> nodes() const;
   std::optional<SavedResponse> saved_response(std::string_view user_id, std::string_view key) const;
+
+  std::optional<Dataset> dataset(std::string_view id) const;
+  Page<Dataset> datasets(const DatasetFilter& filter, const PageQuery& page) const;  // newest first
+  // The manifest; version 0 is the latest.
+  std::optional<DatasetVersion> dataset_version(std::string_view id, std::uint32_t version = 0) const;
+  std::optional<VersionSummary> version_summary(std::string_view id, std::uint32_t version = 0) const;
+  std::vector<VersionSummary> dataset_versions(std::string_view id) const;  // newest first
+  std::vector<VersionRef> version_refs() const;                             // all there are, also in the bin
+  std::optional<Bytes> wrapped_source_key(std::string_view dataset_id) const;
+  // Of one user, or all; newest first.
+  std::vector<OperationRecord> operations(const std::optional<std::string>& owner_id = {}) const;
+  std::optional<OperationRecord> operation(std::string_view id) const;
 
   AuditPage audit(const AuditQuery& query) const;
   // Walks the whole chain, giving way to other work now and then.

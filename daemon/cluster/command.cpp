@@ -25,6 +25,15 @@ constexpr std::array kRefusals = {
                 "administrator"},
     RefusalText{Refusal::already_done, "this box is already set up"},
     RefusalText{Refusal::request_reused, "this request id was used for another command: use a new one"},
+    RefusalText{Refusal::dataset_name_taken,
+                "another data set has this name: choose another name, or rename that one first"},
+    RefusalText{Refusal::dataset_busy,
+                "a new version of this data set is being made: wait for it, or cancel it first"},
+    RefusalText{Refusal::dataset_binned, "this data set is in the bin: restore it first"},
+    RefusalText{Refusal::dataset_not_binned,
+                "this data set is not in the bin: delete it first, then it can be destroyed"},
+    RefusalText{Refusal::owns_datasets,
+                "this user owns data sets: hand them over to another user, or destroy them, first"},
 };
 
 Fields encode_actor(const Actor& actor) {

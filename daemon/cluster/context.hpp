@@ -67,6 +67,19 @@ Result<Fields> apply_token_touch(Context& context);
 Result<Fields> apply_setting_put(Context& context);
 Result<Fields> apply_audit_record(Context& context);
 Result<Fields> apply_response_save(Context& context);
+// commands_datasets.cpp
+Result<Fields> apply_dataset_update(Context& context);
+Result<Fields> apply_dataset_bin(Context& context);
+Result<Fields> apply_dataset_restore(Context& context);
+Result<Fields> apply_dataset_destroy(Context& context);
+Result<Fields> apply_dataset_grant(Context& context);
+Result<Fields> apply_dataset_ungrant(Context& context);
+Result<Fields> apply_dataset_mark(Context& context);
+// commands_manifest.cpp
+Result<Fields> apply_dataset_commit(Context& context);
+// commands_operations.cpp
+Result<Fields> apply_operation_begin(Context& context);
+Result<Fields> apply_operation_end(Context& context);
 
 // Used by several of them.
 Result<User> need_user(Context& context, std::string_view field);

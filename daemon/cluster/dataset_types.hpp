@@ -1,5 +1,7 @@
 // Data sets in the replicated state: what exists, who may see it, where its pieces lie. Plain values.
 #pragma once
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,17 +58,58 @@ struct DatasetVersion {
   std::string source_sha256;  // hex
   std::uint64_t source_bytes = 0;
   std::vector<std::string> notes;
-  Bytes wrapped_key;  // the version's data key under the wrap key
+  Bytes wrapped_key;     // the version's data key under the wrap key; empty once destroyed
+  Bytes key_commitment;  // of the data key, as in the heads of its files; for the certificate of destruction
   std::vector<ShardRecord> shards;
   std::vector<ObjectRecord> objects;
 };
 
-// The manifest: one command. version.version is given by the state, 1 for a new data set.
+// A version without its manifest: what lists show.
+struct VersionSummary {
+  std::uint32_t version = 1;
+  WallTime created_at;
+  std::string created_by;
+  std::uint64_t rows = 0;
+  std::uint64_t bad_rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t shards = 0;
+  std::uint32_t shards_damaged = 0;
+  std::uint64_t plain_bytes = 0;
+  std::uint64_t stored_bytes = 0;  // shards and objects
+};
+
+struct VersionRef {
+  std::string dataset_id;
+  std::uint32_t version = 1;
+};
+
+// The manifest: one command. version.version is given by the state, 1 for a new data set; for a new version a
+// number above 1 says which one the caller means, and another one is a conflict. created_at is the state's,
+// too.
 struct NewDataset {
   Dataset dataset;  // id, name, description, owner_id; for a new version only id
   DatasetVersion version;
   Bytes wrapped_source_key;  // empty for a new version
   std::string operation_id;  // ended as done by the same command
+};
+
+struct DatasetChange {
+  std::optional<std::string> name;
+  std::optional<std::string> description;
+  std::optional<std::string> owner_id;  // hands it over; the owner before keeps no right
+};
+
+struct DatasetFilter {
+  bool bin = false;                    // those in the bin, or those that are not
+  std::string text;                    // in the name or the description, in any case
+  std::optional<std::string> user_id;  // only what this user owns or was granted
+};
+
+struct ShardMark {
+  std::string dataset_id;
+  std::uint32_t version = 1;
+  std::uint32_t shard = 0;
+  bool damaged = true;
 };
 
 // Work that was accepted and must survive a restart of the daemon.
@@ -83,5 +126,21 @@ struct OperationRecord {
   WallTime created_at;
   std::optional<WallTime> ended_at;
 };
+
+struct OperationEnd {
+  std::string id;
+  std::string state;  // done, failed, cancelled
+  std::string error;  // a sentence, when failed
+};
+
+// A manifest is one command, and a command has at most 1 MiB: these bounds fit it together. Whoever makes a
+// manifest asks before the work is done, not after.
+inline constexpr std::size_t kSchemaBytesMax = 640u * 1024;  // of schema_json
+inline constexpr std::size_t kShardsMax = 2048;              // of a version: 128 GiB at 64 MiB each
+inline constexpr std::uint32_t kVersionsMax = 200;           // of a data set
+inline constexpr std::size_t kDatasetNameBytesMax = 128;
+inline constexpr std::size_t kDescriptionBytesMax = 4096;
+inline constexpr std::chrono::hours kBinKept{24 * 30};       // then it is destroyed
+inline constexpr std::chrono::hours kOperationKept{24 * 7};  // after its end
 
 }  // namespace samovar::cluster

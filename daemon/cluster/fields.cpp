@@ -202,6 +202,23 @@ Result<Fields> Fields::object(std::string_view name) const {
   return Fields(*value);
 }
 
+Result<std::vector<Fields>> Fields::objects(std::string_view name, std::size_t count_max) const {
+  const json* value = find(name);
+  if (value == nullptr || !value->is_array()) return wrong(name, "must be a list");
+  if (value->size() > count_max) return wrong(name, fmt::format("must have at most {} items", count_max));
+  std::vector<Fields> out;
+  for (const json& item : *value) {
+    if (!item.is_object()) return wrong(name, "must be a list of objects");
+    out.push_back(Fields(item));
+  }
+  return out;
+}
+
+std::size_t Fields::items(std::string_view name) const {
+  const json* value = find(name);
+  return value != nullptr && value->is_array() ? value->size() : 0;
+}
+
 Fields& Fields::set(std::string_view name, std::string_view value) {
   (*json_)[std::string(name)] = value;
   return *this;
@@ -224,6 +241,13 @@ Fields& Fields::set(std::string_view name, const std::vector<std::string>& value
 }
 Fields& Fields::set(std::string_view name, const Fields& value) {
   (*json_)[std::string(name)] = *value.json_;
+  return *this;
+}
+
+Fields& Fields::set(std::string_view name, const std::vector<Fields>& value) {
+  json list = json::array();
+  for (const Fields& item : value) list.push_back(*item.json_);
+  (*json_)[std::string(name)] = std::move(list);
   return *this;
 }
 

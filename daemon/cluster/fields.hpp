@@ -43,6 +43,7 @@ class Fields {
   Result<std::optional<std::string>> optional_text(std::string_view name, std::size_t bytes_max) const;
   Result<std::vector<std::string>> texts(std::string_view name, std::size_t count_max,
                                          std::size_t bytes_max) const;
+  std::size_t items(std::string_view name) const;  // of a list; 0 when it is none
   Result<std::int64_t> number(std::string_view name, std::int64_t min, std::int64_t max) const;
   Result<std::optional<std::int64_t>> optional_number(std::string_view name) const;
   Result<bool> flag(std::string_view name) const;
@@ -50,6 +51,7 @@ class Fields {
   Result<Bytes> bytes(std::string_view name, std::size_t size_min, std::size_t size_max) const;
   Result<WallTime> time(std::string_view name) const;
   Result<Fields> object(std::string_view name) const;
+  Result<std::vector<Fields>> objects(std::string_view name, std::size_t count_max) const;
 
   Fields& set(std::string_view name, std::string_view value);
   Fields& set(std::string_view name, const char* value) { return set(name, std::string_view(value)); }
@@ -63,6 +65,7 @@ class Fields {
   Fields& set(std::string_view name, WallTime value) { return set(name, value.time_since_epoch().count()); }
   Fields& set(std::string_view name, const std::vector<std::string>& value);
   Fields& set(std::string_view name, const Fields& value);
+  Fields& set(std::string_view name, const std::vector<Fields>& value);
   template <class T>
   Fields& set(std::string_view name, const std::optional<T>& value) {
     return value ? set(name, *value) : *this;

@@ -16,6 +16,7 @@ struct Table {
   const char* name;
   const char* key;  // order of rows when the state is hashed
   const char* sql;
+  std::int64_t since = 1;  // the schema version that brought it
 };
 
 constexpr const char* kMeta = R"(
@@ -107,6 +108,60 @@ CREATE TRIGGER audit_has_no_gaps BEFORE INSERT ON audit
   BEGIN SELECT RAISE(ABORT, 'audit entries are written one after the other'); END;
 )";
 
+constexpr const char* kDatasets = R"(
+CREATE TABLE datasets (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, name_key TEXT NOT NULL, description TEXT NOT NULL, owner_id TEXT NOT NULL,
+  created_us INTEGER NOT NULL, version INTEGER NOT NULL, source_bytes INTEGER NOT NULL, binned_us INTEGER,
+  revision INTEGER NOT NULL) WITHOUT ROWID;
+CREATE UNIQUE INDEX datasets_by_name ON datasets (name_key) WHERE binned_us IS NULL;
+CREATE INDEX datasets_by_owner ON datasets (owner_id);
+)";
+
+constexpr const char* kDatasetVersions = R"(
+CREATE TABLE dataset_versions (
+  dataset_id TEXT NOT NULL, version INTEGER NOT NULL, created_us INTEGER NOT NULL, created_by TEXT NOT NULL,
+  schema_json TEXT NOT NULL, options_json TEXT NOT NULL, columns INTEGER NOT NULL, rows INTEGER NOT NULL,
+  bad_rows INTEGER NOT NULL, seed INTEGER NOT NULL, source_name TEXT NOT NULL, source_sha256 TEXT NOT NULL,
+  source_bytes INTEGER NOT NULL, notes_json TEXT NOT NULL, key_commitment BLOB NOT NULL,
+  PRIMARY KEY (dataset_id, version)) WITHOUT ROWID;
+)";
+
+// Wrapped keys apart from what they open, so that destroying is deleting here. Version 0 is the source's.
+constexpr const char* kDatasetKeys = R"(
+CREATE TABLE dataset_keys (
+  dataset_id TEXT NOT NULL, version INTEGER NOT NULL, wrapped BLOB NOT NULL,
+  PRIMARY KEY (dataset_id, version)) WITHOUT ROWID;
+)";
+
+constexpr const char* kShards = R"(
+CREATE TABLE shards (
+  dataset_id TEXT NOT NULL, version INTEGER NOT NULL, number INTEGER NOT NULL, rows INTEGER NOT NULL,
+  blocks INTEGER NOT NULL, plain_bytes INTEGER NOT NULL, stored_bytes INTEGER NOT NULL, hash BLOB NOT NULL,
+  nodes TEXT NOT NULL, damaged INTEGER NOT NULL, PRIMARY KEY (dataset_id, version, number)) WITHOUT ROWID;
+)";
+
+constexpr const char* kDatasetObjects = R"(
+CREATE TABLE dataset_objects (
+  dataset_id TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, stored_bytes INTEGER NOT NULL,
+  hash BLOB NOT NULL, PRIMARY KEY (dataset_id, version, name)) WITHOUT ROWID;
+)";
+
+constexpr const char* kDatasetGrants = R"(
+CREATE TABLE dataset_grants (
+  dataset_id TEXT NOT NULL, user_id TEXT NOT NULL, granted_us INTEGER NOT NULL, granted_by TEXT NOT NULL,
+  PRIMARY KEY (dataset_id, user_id)) WITHOUT ROWID;
+CREATE INDEX dataset_grants_by_user ON dataset_grants (user_id);
+)";
+
+constexpr const char* kOperations = R"(
+CREATE TABLE operations (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, owner_id TEXT NOT NULL, title TEXT NOT NULL, spec_json TEXT NOT NULL,
+  state TEXT NOT NULL, dataset_id TEXT NOT NULL, version INTEGER NOT NULL, error TEXT NOT NULL,
+  created_us INTEGER NOT NULL, ended_us INTEGER) WITHOUT ROWID;
+CREATE INDEX operations_by_state ON operations (state);
+CREATE INDEX operations_by_end ON operations (ended_us);
+)";
+
 constexpr std::array kTables = {
     Table{"meta", "key", kMeta},
     Table{"cluster", "one", kCluster},
@@ -119,7 +174,19 @@ constexpr std::array kTables = {
     Table{"requests", "id", kReplies},
     Table{"responses", "user_id, key", kResponses},
     Table{"audit", "seq", kAudit},
+    Table{"datasets", "id", kDatasets, 2},
+    Table{"dataset_versions", "dataset_id, version", kDatasetVersions, 2},
+    Table{"dataset_keys", "dataset_id, version", kDatasetKeys, 2},
+    Table{"shards", "dataset_id, version, number", kShards, 2},
+    Table{"dataset_objects", "dataset_id, version, name", kDatasetObjects, 2},
+    Table{"dataset_grants", "dataset_id, user_id", kDatasetGrants, 2},
+    Table{"operations", "id", kOperations, 2},
 };
+
+std::int64_t pragma(Db& db, const char* sql) {
+  Query query(db, sql);
+  return query.next() ? query.number(0) : 0;
+}
 
 }  // namespace
 
@@ -130,19 +197,25 @@ Result<void> create_schema(Db& db) {
           .c_str());
 }
 
-Result<void> check_schema(Db& db) {
-  const auto pragma = [&](const char* sql) {
-    Query query(db, sql);
-    return query.next() ? query.number(0) : 0;
-  };
-  if (pragma("PRAGMA application_id") != kApplicationId)
+Result<void> upgrade_schema(Db& db) {
+  if (pragma(db, "PRAGMA application_id") != kApplicationId)
     return Error{Errc::corrupt, "the snapshot does not hold this product's state"};
-  const std::int64_t version = pragma("PRAGMA user_version");
-  if (version != kSchemaVersion)
+  const std::int64_t version = pragma(db, "PRAGMA user_version");
+  if (version < 1 || version > kSchemaVersion)
     return Error{Errc::unsupported,
                  fmt::format("the snapshot has schema version {}, this program knows {}: install a "
                              "later version",
                              version, kSchemaVersion)};
+  if (version == kSchemaVersion) return db.take_error();
+  for (const Table& table : kTables)
+    if (table.since > version) SAMOVAR_CHECK(db.exec(table.sql));
+  return db.exec(fmt::format("PRAGMA user_version = {};", kSchemaVersion).c_str());
+}
+
+Result<void> check_schema(Db& db) {
+  if (pragma(db, "PRAGMA application_id") != kApplicationId ||
+      pragma(db, "PRAGMA user_version") != kSchemaVersion)
+    return Error{Errc::corrupt, "the snapshot does not hold this product's state"};
   // What it is made of must be, word for word, what we make: no other trigger, view or table.
   SAMOVAR_TRY(auto fresh, Db::open_memory());
   SAMOVAR_CHECK(create_schema(*fresh));

@@ -5,11 +5,14 @@
 
 namespace samovar::cluster {
 
-inline constexpr std::int64_t kSchemaVersion = 1;
+inline constexpr std::int64_t kSchemaVersion = 2;
 
 // In an empty database.
 Result<void> create_schema(Db& db);
-// After a snapshot was loaded: ours, and of a version we know.
+// After a snapshot was loaded: adds what later versions brought. An empty table is all that was ever added,
+// so a snapshot of any earlier version will do; one of a later version is refused.
+Result<void> upgrade_schema(Db& db);
+// Then: ours, word for word.
 Result<void> check_schema(Db& db);
 // Over all rows of all tables, in the order of their keys.
 Bytes hash_state(Db& db);

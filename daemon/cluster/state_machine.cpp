@@ -9,6 +9,7 @@
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/context.hpp"
+#include "daemon/cluster/dataset_types.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/schema.hpp"
 
@@ -94,6 +95,8 @@ void ClusterMachine::purge(WallTime now, std::vector<Change>& changes) {
   if (db_->changes() > 0) changes.push_back({Change::Kind::tokens, {}, 0});
   run(*db_, "DELETE FROM requests WHERE expires_us <= ?", now);
   run(*db_, "DELETE FROM responses WHERE expires_us <= ?", now);
+  run(*db_, "DELETE FROM operations WHERE ended_us <= ?", now - kOperationKept);
+  if (db_->changes() > 0) changes.push_back({Change::Kind::operations, {}, 0});
   run(*db_, "DELETE FROM devices WHERE seen_us <= ?", now - kDeviceKept);
 }
 
@@ -103,6 +106,7 @@ Result<void> ClusterMachine::restore(ByteView snapshot) {
   // Into a new database: one that fails to load leaves the old state as it was.
   SAMOVAR_TRY(auto db, Db::open_memory());
   SAMOVAR_CHECK(db->load(snapshot));
+  SAMOVAR_CHECK(upgrade_schema(*db));
   SAMOVAR_CHECK(check_schema(*db));
   {
     Query time(*db, "SELECT value FROM meta WHERE key = 'last_time_us'");

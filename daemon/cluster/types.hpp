@@ -249,12 +249,27 @@ enum class Refusal : std::uint8_t {
   own_account,     // one's own role, disabling or deleting oneself
   already_done,    // cluster.init a second time
   request_reused,  // the request id of another command
+  dataset_name_taken,
+  dataset_busy,  // something is being made of it
+  dataset_binned,
+  dataset_not_binned,
+  owns_datasets,  // a user who is to be deleted
 };
 Refusal refusal_of(const Error& error) noexcept;
 
 // What a command changed; told after it was applied, on the loop thread.
 struct Change {
-  enum class Kind : std::uint8_t { cluster, users, sessions, tokens, settings, nodes, audit };
+  enum class Kind : std::uint8_t {
+    cluster,
+    users,
+    sessions,
+    tokens,
+    settings,
+    nodes,
+    audit,
+    datasets,
+    operations
+  };
   Kind kind = Kind::cluster;
   std::string id;               // the object's, or empty for several
   std::uint64_t audit_seq = 0;  // Kind::audit
