@@ -22,14 +22,16 @@
 namespace samovar::trainer {
 
 inline constexpr std::uint32_t kBlockRowsMax = 65'536;
-inline constexpr std::size_t kBlockBytesMax = 64u << 20;  // encoded; a decoder refuses more
+inline constexpr std::size_t kBlockBytesMax = 64u << 20;  // by block_bytes_max; a decoder refuses more
 
 // One column while it is filled. Vectors not named for the type stay empty.
 struct BlockColumn {
   ColumnType type = ColumnType::text;
-  std::vector<std::uint8_t> valid;     // one byte a row, 1: present. A missing value also holds a slot below.
+  // One byte a row, 1: present, 0: missing; or empty: all are present. A missing value also holds a slot
+  // below, whatever is in it.
+  std::vector<std::uint8_t> valid;
   std::vector<double> reals;           // real
-  std::vector<std::int64_t> integers;  // integer, boolean, time
+  std::vector<std::int64_t> integers;  // integer, boolean (0, 1), time
   std::vector<std::uint32_t> codes;    // category: number of the row's level
   std::vector<std::uint32_t> ends;  // category: end of each level in `chars`; text: end of each row's value;
                                     // sparse: end of each row's pairs in `indices`
@@ -43,14 +45,18 @@ struct BlockColumns {
   std::vector<BlockColumn> columns;  // as the schema has them
 };
 
-// Appends to `out`. The caller's columns fit together (asserted).
+// What the block takes at most, packed or not. Whoever fills one ends it before this passes kBlockBytesMax.
+std::size_t block_bytes_max(const BlockColumns& block) noexcept;
+// Appends to `out`. The caller's columns fit together (asserted): as many slots as rows, codes below the
+// number of levels, ends that do not fall and end with the last character or pair, indices that rise.
 void encode_block(const BlockColumns& block, Bytes& out);
 
 class BlockView {
  public:
   // Borrows `bytes`. Errc::corrupt when they are not a block of this schema's types; an integer column
-  // stands for a real one (a column widened after its first blocks were written).
-  static Result<BlockView> open(ByteView bytes, const Schema& schema);
+  // stands for a real one (a column widened after its first blocks were written). `scratch`, when given,
+  // holds what had to be unpacked and is borrowed too: a reader of many blocks uses the same one again.
+  static Result<BlockView> open(ByteView bytes, const Schema& schema, Bytes* scratch = nullptr);
 
   std::uint32_t rows() const noexcept { return rows_; }
   std::size_t columns() const noexcept { return columns_.size(); }
@@ -75,18 +81,31 @@ class BlockView {
   SparseRow sparse(std::size_t column, std::uint32_t row) const noexcept;
 
  private:
+  friend class BlockOpener;
   struct ColumnView {
-    ColumnType type = ColumnType::text;
+    ColumnType type = ColumnType::text;  // as the block has it
     std::uint8_t encoding = 0;
-    std::int64_t base = 0;  // frame of reference of packed integers
-    ByteView valid;         // bitmap; empty: all present
-    ByteView fixed;         // values, codes, or ends
-    ByteView ends;          // of levels
-    ByteView data;          // chars, or sparse values
-    std::uint32_t levels = 0;
+    std::uint8_t width = 0;
+    std::uint8_t ends_width = 0;
+    bool has_missing = false;
+    std::int64_t base = 0;    // frame of reference of packed integers
+    std::uint32_t extra = 0;  // stride of ends, scale of decimals
+    std::uint32_t count = 0;  // levels, or pairs of a sparse column
+    ByteView valid;           // bitmap; empty: all present, or the codes tell
+    ByteView fixed;           // values or codes
+    ByteView ends;            // of levels, texts or rows of pairs
+    std::string_view chars;   // of levels or texts
+    const std::uint32_t* indices = nullptr;
+    const float* values = nullptr;
   };
+  std::uint32_t end(const ColumnView& column, std::size_t index) const noexcept;
+  std::uint32_t code(const ColumnView& column, std::size_t row) const noexcept;
+  template <class Real>
+  void read_reals(const ColumnView& column, std::uint32_t first, std::span<Real> out) const;
+
   std::uint32_t rows_ = 0;
   std::vector<ColumnView> columns_;
+  std::shared_ptr<const Bytes> unpacked_;  // shared: a view is copied freely, and nothing writes here
 };
 
 }  // namespace samovar::trainer

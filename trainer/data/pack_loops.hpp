@@ -1,0 +1,306 @@
+// The bodies of pack::Table, compiled once per instruction set by pack_<set>.cpp.
+//
+// Plain loops that a compiler turns into vectors. Nothing of the standard library is called here: a function
+// of it compiled for a newer processor could be the copy the linker keeps for everybody.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "trainer/data/pack.hpp"
+
+namespace samovar::trainer::pack {
+namespace {
+
+template <class T>
+inline T load(const std::uint8_t* in, std::size_t i) {
+  T value;
+  __builtin_memcpy(&value, in + i * sizeof(T), sizeof(T));
+  return value;
+}
+template <class T>
+inline void store(std::uint8_t* out, std::size_t i, T value) {
+  __builtin_memcpy(out + i * sizeof(T), &value, sizeof(T));
+}
+
+// Calls f with a value of the packed type, so that each width is a loop of its own.
+template <class F>
+inline auto with_width(unsigned width, F f) {
+  if (width == 1) return f(std::uint8_t{});
+  if (width == 2) return f(std::uint16_t{});
+  if (width == 4) return f(std::uint32_t{});
+  return f(std::uint64_t{});
+}
+template <class F>
+inline auto with_width32(unsigned width, F f) {
+  if (width == 1) return f(std::uint8_t{});
+  if (width == 2) return f(std::uint16_t{});
+  return f(std::uint32_t{});
+}
+
+Range range64(const std::int64_t* in, const std::uint8_t* valid, std::int64_t fill, std::size_t n) {
+  std::int64_t low = fill;
+  std::int64_t high = fill;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t value = valid == nullptr || valid[i] != 0 ? in[i] : fill;
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  return {low, high};
+}
+
+template <class T>
+void narrow64_to(const std::int64_t* in, const std::uint8_t* valid, std::int64_t base, std::size_t n,
+                 std::uint8_t* out) {
+  const auto from = static_cast<std::uint64_t>(base);
+  if (valid == nullptr) {
+    for (std::size_t i = 0; i < n; ++i)
+      store<T>(out, i, static_cast<T>(static_cast<std::uint64_t>(in[i]) - from));
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t value = static_cast<std::uint64_t>(in[i]) - from;
+    store<T>(out, i, static_cast<T>(valid[i] != 0 ? value : 0));
+  }
+}
+void narrow64(const std::int64_t* in, const std::uint8_t* valid, std::int64_t base, std::size_t n,
+              unsigned width, std::uint8_t* out) {
+  with_width(width, [&](auto t) { narrow64_to<decltype(t)>(in, valid, base, n, out); });
+}
+
+Range range32(const std::int32_t* in, std::size_t n) {
+  std::int32_t low = in[0];
+  std::int32_t high = in[0];
+  for (std::size_t i = 0; i < n; ++i) {
+    low = in[i] < low ? in[i] : low;
+    high = in[i] > high ? in[i] : high;
+  }
+  return {low, high};
+}
+void narrow32(const std::int32_t* in, std::int32_t base, std::size_t n, unsigned width, std::uint8_t* out) {
+  const auto from = static_cast<std::uint32_t>(base);
+  with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    for (std::size_t i = 0; i < n; ++i)
+      store<T>(out, i, static_cast<T>(static_cast<std::uint32_t>(in[i]) - from));
+  });
+}
+
+std::uint32_t max_code(const std::uint32_t* in, const std::uint8_t* valid, std::size_t n) {
+  std::uint32_t high = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t value = valid == nullptr || valid[i] != 0 ? in[i] : 0;
+    high = value > high ? value : high;
+  }
+  return high;
+}
+void narrow_codes(const std::uint32_t* in, const std::uint8_t* valid, std::uint32_t missing, std::size_t n,
+                  unsigned width, std::uint8_t* out) {
+  with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    if (valid == nullptr) {
+      for (std::size_t i = 0; i < n; ++i) store<T>(out, i, static_cast<T>(in[i]));
+    } else {
+      for (std::size_t i = 0; i < n; ++i) store<T>(out, i, static_cast<T>(valid[i] != 0 ? in[i] : missing));
+    }
+  });
+}
+
+bool all_present(const std::uint8_t* valid, std::size_t n) {
+  std::uint8_t every = 1;
+  for (std::size_t i = 0; i < n; ++i) every &= valid[i];
+  return every != 0;
+}
+
+void to_bits(const std::uint8_t* bytes, std::size_t n, std::uint8_t* out) {
+  const std::size_t whole = n / 8;
+  for (std::size_t i = 0; i < whole; ++i) {
+    // The multiplication gathers the lowest bit of each byte in the topmost one, the first row lowest.
+    const std::uint64_t eight = load<std::uint64_t>(bytes, i) & 0x0101'0101'0101'0101;
+    out[i] = static_cast<std::uint8_t>((eight * 0x0102'0408'1020'4080) >> 56);
+  }
+  if (n % 8 == 0) return;
+  unsigned last = 0;
+  for (std::size_t i = whole * 8; i < n; ++i) last |= (bytes[i] & 1u) << (i % 8);
+  out[whole] = static_cast<std::uint8_t>(last);
+}
+void booleans_to_bits(const std::int64_t* in, const std::uint8_t* valid, std::size_t n, std::uint8_t* out) {
+  constexpr std::size_t kStep = 1024;
+  std::uint8_t bytes[kStep];
+  for (std::size_t first = 0; first < n; first += kStep) {
+    const std::size_t count = n - first < kStep ? n - first : kStep;
+    for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::uint8_t>(in[first + i] & 1);
+    if (valid != nullptr) {
+      for (std::size_t i = 0; i < count; ++i)
+        bytes[i] = static_cast<std::uint8_t>(bytes[i] & valid[first + i]);
+    }
+    to_bits(bytes, count, out + first / 8);
+  }
+}
+
+inline std::uint64_t bits_of(double value) { return __builtin_bit_cast(std::uint64_t, value); }
+
+bool fits_f32(const double* in, const std::uint8_t* valid, std::size_t n) {
+  constexpr std::size_t kStep = 1024;  // most columns that do not fit say so early
+  for (std::size_t first = 0; first < n; first += kStep) {
+    const std::size_t end = n - first < kStep ? n : first + kStep;
+    std::uint64_t differs = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::uint64_t wrong = bits_of(static_cast<double>(static_cast<float>(in[i]))) ^ bits_of(in[i]);
+      differs |= valid == nullptr || valid[i] != 0 ? wrong : 0;
+    }
+    if (differs != 0) return false;
+  }
+  return true;
+}
+void to_f32(const double* in, const std::uint8_t* valid, std::size_t n, std::uint8_t* out) {
+  for (std::size_t i = 0; i < n; ++i)
+    store<float>(out, i, valid == nullptr || valid[i] != 0 ? static_cast<float>(in[i]) : __builtin_nanf(""));
+}
+void copy_f64(const double* in, const std::uint8_t* valid, std::size_t n, std::uint8_t* out) {
+  for (std::size_t i = 0; i < n; ++i)
+    store<double>(out, i, valid == nullptr || valid[i] != 0 ? in[i] : __builtin_nan(""));
+}
+
+bool decimals(const double* in, const std::uint8_t* valid, double scale, std::int32_t fill, std::size_t n,
+              std::int32_t* out) {
+  constexpr std::size_t kStep = 1024;
+  constexpr double kRound = 6755399441055744.0;  // 1.5 · 2^52: adding and taking it away rounds to whole
+  constexpr double kMost = 2147483647.0;
+  for (std::size_t first = 0; first < n; first += kStep) {
+    const std::size_t end = n - first < kStep ? n : first + kStep;
+    std::uint64_t differs = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const bool present = valid == nullptr || valid[i] != 0;
+      const double whole = (in[i] * scale + kRound) - kRound;
+      const bool fits = whole >= -kMost && whole <= kMost;
+      const double inside = fits ? whole : 0.0;
+      const auto value = static_cast<std::int32_t>(inside);
+      const std::uint64_t wrong = bits_of(static_cast<double>(value) / scale) ^ bits_of(in[i]);
+      differs |= present ? wrong : 0;
+      out[i] = present ? value : fill;
+    }
+    if (differs != 0) return false;
+  }
+  return true;
+}
+
+bool is_hex(const char* in, std::size_t n) {
+  constexpr std::size_t kStep = 4096;
+  for (std::size_t first = 0; first < n; first += kStep) {
+    const std::size_t end = n - first < kStep ? n : first + kStep;
+    std::uint8_t other = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      const auto c = static_cast<std::uint8_t>(in[i]);
+      const bool digit = static_cast<std::uint8_t>(c - '0') < 10;
+      const bool letter = static_cast<std::uint8_t>(c - 'a') < 6;
+      other |= digit | letter ? 0 : 1;
+    }
+    if (other != 0) return false;
+  }
+  return true;
+}
+inline std::uint8_t nibble(char c) {
+  const auto u = static_cast<std::uint8_t>(c);
+  return static_cast<std::uint8_t>((u & 15) + (u >> 6) * 9);  // letters have bit 6
+}
+inline char hex_digit(unsigned value) {
+  return static_cast<char>(value < 10 ? '0' + value : 'a' + value - 10);
+}
+
+void pack_hex(const char* in, std::size_t n, std::uint8_t* out) {
+  for (std::size_t i = 0; i < n / 2; ++i)
+    out[i] = static_cast<std::uint8_t>(nibble(in[2 * i]) | nibble(in[2 * i + 1]) << 4);
+  if (n % 2 != 0) out[n / 2] = nibble(in[n - 1]);
+}
+void unpack_hex(const std::uint8_t* in, std::size_t n, char* out) {
+  for (std::size_t i = 0; i < n / 2; ++i) {
+    const std::uint8_t both = in[i];
+    out[2 * i] = hex_digit(both & 15);
+    out[2 * i + 1] = hex_digit(both >> 4);
+  }
+  if (n % 2 != 0) out[n - 1] = hex_digit(in[n / 2] & 15);
+}
+
+std::uint32_t max_packed(const std::uint8_t* in, unsigned width, std::size_t n) {
+  return with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    T high = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const T value = load<T>(in, i);
+      high = value > high ? value : high;
+    }
+    return static_cast<std::uint32_t>(high);
+  });
+}
+bool never_falls(const std::uint8_t* in, unsigned width, std::size_t n) {
+  return with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    T falls = 0;
+    for (std::size_t i = 1; i < n; ++i) falls |= load<T>(in, i) < load<T>(in, i - 1) ? 1 : 0;
+    return falls == 0;
+  });
+}
+
+void widen64(const std::uint8_t* in, unsigned width, std::int64_t base, std::size_t n, std::int64_t* out) {
+  with_width(width, [&](auto t) {
+    using T = decltype(t);
+    for (std::size_t i = 0; i < n; ++i)
+      out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + load<T>(in, i));
+  });
+}
+void widen_codes(const std::uint8_t* in, unsigned width, std::uint32_t levels, std::uint32_t missing,
+                 std::size_t n, std::uint32_t* out) {
+  with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t code = load<T>(in, i);
+      out[i] = code < levels ? code : missing;
+    }
+  });
+}
+
+// Out of double: one rounding of the exact quotient, and for float one more, as if the double was asked for.
+template <class Out>
+void reals(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
+           Out* out) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 52;
+  with_width(width, [&](auto t) {
+    using T = decltype(t);
+    if (sizeof(T) == 8 || base > kExact || base < -kExact) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + load<T>(in, i));
+        out[i] = static_cast<Out>(static_cast<double>(whole) / divisor);
+      }
+    } else if (divisor == 1.0) {
+      const auto from = static_cast<double>(base);
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<Out>(from + static_cast<double>(load<T>(in, i)));
+    } else {
+      const auto from = static_cast<double>(base);
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<Out>((from + static_cast<double>(load<T>(in, i))) / divisor);
+    }
+  });
+}
+void reals64(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
+             double* out) {
+  reals<double>(in, width, base, divisor, n, out);
+}
+void reals32(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
+             float* out) {
+  reals<float>(in, width, base, divisor, n, out);
+}
+void f32_to_f64(const std::uint8_t* in, std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<double>(load<float>(in, i));
+}
+void f64_to_f32(const std::uint8_t* in, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(load<double>(in, i));
+}
+
+constexpr Table kLoops = {range64,     narrow64,    range32,          narrow32,   max_code,   narrow_codes,
+                          all_present, to_bits,     booleans_to_bits, fits_f32,   to_f32,     copy_f64,
+                          decimals,    is_hex,      pack_hex,         unpack_hex, max_packed, never_falls,
+                          widen64,     widen_codes, reals64,          reals32,    f32_to_f64, f64_to_f32};
+
+}  // namespace
+}  // namespace samovar::trainer::pack
