@@ -22,6 +22,7 @@
 #include "base/task.hpp"
 #include "daemon/cluster/dataset_types.hpp"
 #include "daemon/cluster/types.hpp"
+#include "daemon/ingest/column_change.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/options.hpp"
 
@@ -49,12 +50,7 @@ struct IngestRequest {
   std::string name;  // of the data set; empty for a new version
   std::string description;
   ingest::ParseHints hints;  // what differs from what detection finds
-  struct ColumnChange {
-    std::string column;  // as found
-    std::optional<std::string> rename;
-    std::optional<trainer::ColumnType> type;
-    std::optional<bool> sensitive;
-  };
+  using ColumnChange = ingest::ColumnChange;
   std::vector<ColumnChange> columns;
 };
 

@@ -43,6 +43,7 @@ WALLS = [
     (r"zlib\.h", [r"base/[^/]+\.cpp", r"security/[^/]+\.cpp", r"daemon/[a-z]+/[^/]+\.cpp"]),
     (r"sqlite3\.h", [r"daemon/cluster/[^/]+\.cpp"]),
     (r"sodium(\.h|/)", [r"security/[^/]+\.cpp"]),
+    (r"seccomp\.h", [r"daemon/worker/[^/]+\.cpp"]),
     (r"curl/", [r"daemon/cli/[^/]+\.cpp"]),
     (r"(boost/asio|boost/beast)", [r"base/[^/]+\.cpp", r"daemon/api/[^/]+\.(cpp|hpp)"]),
     (r"(cuda|cublas|cudnn|NvInfer)", [r"kernels/(cuda|tensorrt)/.*"]),

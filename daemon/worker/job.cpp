@@ -1,0 +1,105 @@
+#include "daemon/worker/job.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.hpp"
+#include "daemon/ingest/detect.hpp"
+#include "daemon/ingest/pipeline.hpp"
+#include "daemon/store/staging.hpp"
+#include "daemon/worker/sink.hpp"
+
+namespace samovar::worker {
+namespace {
+
+using namespace ingest;  // NOLINT: this file is that vocabulary
+
+constexpr std::chrono::milliseconds kProgressEvery{500};
+
+// The upload, opened with its own key.
+class UploadSource final : public Source {
+ public:
+  // Each has a descriptor of its own: reads say where, so they do not disturb each other.
+  static Result<std::unique_ptr<UploadSource>> open(const Descriptor& upload,
+                                                    const security::SecretBytes& key) {
+    Descriptor copy(::dup(upload.get()));
+    if (!copy) return Error{Errc::io, "the upload's descriptor cannot be copied"};
+    SAMOVAR_TRY(auto reader, store::StagingReader::open(store::file_from_descriptor(copy.release()), key));
+    return std::unique_ptr<UploadSource>(new UploadSource(std::move(reader)));
+  }
+  Result<std::size_t> read(MutableBytes out) override { return reader_->read(out); }
+  std::uint64_t raw_bytes_read() const override { return reader_->position(); }
+
+ private:
+  explicit UploadSource(std::unique_ptr<store::StagingReader> reader) : reader_(std::move(reader)) {}
+  std::unique_ptr<store::StagingReader> reader_;
+};
+
+Result<Detection> look_at(const WorkerJob& job, const Descriptor& upload) {
+  const auto json = nlohmann::json::parse(job.hints_json, nullptr, false);
+  if (json.is_discarded()) return Error{Errc::corrupt, "samovard sent hints that are no JSON"};
+  SAMOVAR_TRY(const ParseHints hints, parse_hints(json));
+  SAMOVAR_TRY(const auto source, UploadSource::open(upload, job.source_key));
+  return detect(*source, job.file_name, hints);
+}
+
+IngestPlan plan_of(const WorkerJob& job, const Detection& detection) {
+  IngestPlan plan;
+  plan.options = detection.options;
+  for (const auto& column : detection.columns) plan.schema.columns.push_back(column.spec);
+  plan.seed = job.seed;
+  plan.raw_bytes = job.raw_bytes;
+  plan.threads = job.threads;
+  if (job.memory_bytes_max != 0) plan.memory_bytes_max = job.memory_bytes_max;
+  return plan;
+}
+
+// At most twice a second; false once samovard is gone.
+class Reporter {
+ public:
+  explicit Reporter(WorkerChannel& channel) : channel_(channel) {}
+  bool operator()(const IngestProgress& progress) {
+    const MonoTime now = real_clock().mono();
+    if (now - last_ < kProgressEvery) return true;
+    last_ = now;
+    const WorkerProgress message{progress.raw_bytes, progress.rows, progress.bad_rows};
+    return channel_.send(MessageType::progress, encode(message)).has_value();
+  }
+
+ private:
+  WorkerChannel& channel_;
+  MonoTime last_{};
+};
+
+}  // namespace
+
+Result<void> inspect(WorkerChannel& channel, const WorkerJob& job, const Descriptor& upload) {
+  SAMOVAR_TRY(const Detection detection, look_at(job, upload));
+  const WorkerFound found{to_json(detection).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return channel.send(MessageType::found, encode(found));
+}
+
+Result<void> ingest_upload(WorkerChannel& channel, const WorkerJob& job, const Descriptor& upload) {
+  SAMOVAR_TRY(const Detection detection, look_at(job, upload));
+  IngestPlan plan = plan_of(job, detection);
+  SAMOVAR_CHECK(apply(job.changes, plan.schema));
+  SAMOVAR_TRY(const auto source, UploadSource::open(upload, job.source_key));
+  FileSink sink(channel, job);
+  Reporter reporter(channel);
+  SAMOVAR_CHECK(channel.send(MessageType::progress, encode(WorkerProgress{})));
+  SAMOVAR_TRY(const IngestReport done, run_ingest(*source, plan, sink, std::ref(reporter)));
+  SAMOVAR_TRY(auto files, sink.finish(done.profile_json));
+  WorkerReport report;
+  report.rows = done.rows;
+  report.bad_rows = done.bad_rows;
+  report.schema_json = trainer::encode_schema(done.schema);
+  report.options_json = to_json(plan.options).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  report.notes = detection.notes;
+  report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
+  report.files = std::move(files);
+  return channel.send(MessageType::report, encode(report));
+}
+
+}  // namespace samovar::worker

@@ -1,0 +1,185 @@
+#include "daemon/worker/sandbox.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "base/bytes.hpp"
+
+namespace samovar::worker {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// Reading and writing what is open, memory, threads, time. Nothing that has a name of a file, an address
+// of the network or another process in it.
+constexpr const char* kAllowed[] = {
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "lseek",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "fadvise64",
+    "sync_file_range",
+    "fstat",
+    "close",
+    "dup",
+    "fcntl",
+    "sendmsg",
+    "recvmsg",
+    "poll",
+    "ppoll",
+    // memory
+    "munmap",
+    "mremap",
+    "madvise",
+    "brk",
+    "mlock",
+    "mlock2",
+    "munlock",
+    "membarrier",
+    // threads
+    "futex",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "set_tid_address",
+    "sched_yield",
+    "sched_getaffinity",
+    "getcpu",
+    "gettid",
+    "getpid",
+    "exit",
+    "exit_group",
+    "restart_syscall",
+    // signals to itself, which are what abort() needs
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    // time and luck
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "getrandom",
+    "getrusage",
+    "sysinfo",
+};
+
+Error failed(const char* doing, int error = errno) {
+  return {Errc::unsupported, std::string("the sandbox of the ingest worker cannot be closed: ") + doing +
+                                 ": " + std::generic_category().message(error) +
+                                 ". Without it no file is read; see docs/architecture.md"};
+}
+
+Result<void> limit(decltype(RLIMIT_CORE) resource, std::uint64_t value, const char* name) {
+  struct rlimit now {};
+  if (::getrlimit(resource, &now) == 0 && now.rlim_max != RLIM_INFINITY && now.rlim_max < value)
+    value = now.rlim_max;
+  const struct rlimit wanted { value, value };
+  if (::setrlimit(resource, &wanted) != 0) return failed(name);
+  return {};
+}
+
+// Memory runs out for this process first, not for the daemon whose low score it inherited.
+void volunteer_for_oom() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (::write(fd, "500", 3) != 3) errno = 0;  // a wish, not a rule
+  ::close(fd);
+}
+
+class Filter {
+ public:
+  Filter() : context_(seccomp_init(SCMP_ACT_KILL_PROCESS)) {}
+
+  template <class... Conditions>
+  void rule(std::uint32_t action, const char* name, Conditions... conditions) {
+    if (!context_ || error_ != 0) return;
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number < 0) return;  // this architecture does not have it
+    error_ = seccomp_rule_add(context_.get(), action, number, sizeof...(conditions), conditions...);
+  }
+  int load() {
+    if (!context_) return -ENOMEM;
+    if (error_ == 0) error_ = seccomp_load(context_.get());
+    return error_;
+  }
+
+ private:
+  struct Release {
+    void operator()(void* context) const { seccomp_release(context); }
+  };
+  std::unique_ptr<void, Release> context_;
+  int error_ = 0;
+};
+
+Result<void> close_system_calls() {
+  Filter filter;
+  for (const char* name : kAllowed) filter.rule(SCMP_ACT_ALLOW, name);
+  // No memory that can be executed.
+  for (const char* name : {"mmap", "mprotect"})
+    filter.rule(SCMP_ACT_ALLOW, name, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+  // Threads, but no processes. clone3 hides its flags from the filter: glibc falls back to clone.
+  filter.rule(SCMP_ACT_ALLOW, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+  filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  // What is open may be measured: newfstatat without a name.
+  filter.rule(SCMP_ACT_ALLOW, "newfstatat", SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+  filter.rule(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+  filter.rule(SCMP_ACT_ERRNO(EINVAL), "prctl", SCMP_A0(SCMP_CMP_EQ, 0x53564d41));  // PR_SET_VMA of malloc
+  filter.rule(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
+  if (const int error = filter.load(); error != 0) return failed("seccomp", -error);
+  return {};
+}
+
+}  // namespace
+
+Result<SandboxState> enter_sandbox(const SandboxLimits& limits) {
+  // Dies with the daemon's thread that started it, never earlier: the daemon waits for it there.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return failed("PR_SET_PDEATHSIG");
+  if (::prctl(PR_SET_DUMPABLE, 0) != 0) return failed("PR_SET_DUMPABLE");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("PR_SET_NO_NEW_PRIVS");
+  volunteer_for_oom();
+  SAMOVAR_CHECK(limit(RLIMIT_CORE, 0, "RLIMIT_CORE"));
+  SAMOVAR_CHECK(limit(RLIMIT_NOFILE, limits.descriptors_max, "RLIMIT_NOFILE"));
+  SAMOVAR_CHECK(limit(RLIMIT_FSIZE, limits.file_bytes_max, "RLIMIT_FSIZE"));
+  // A sanitizer's shadow memory is larger than any bound.
+  if (!kSanitized) SAMOVAR_CHECK(limit(RLIMIT_DATA, limits.data_bytes_max, "RLIMIT_DATA"));
+  // A write past the bound is an error, not a death.
+  if (::signal(SIGXFSZ, SIG_IGN) == SIG_ERR) return failed("SIGXFSZ");
+  SandboxState state;
+  state.own_network = ::unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0;
+  SAMOVAR_CHECK(close_system_calls());
+  return state;
+}
+
+}  // namespace samovar::worker
