@@ -69,6 +69,11 @@ std::optional<Refusal> BodyDecoder::take_line(std::string_view line) {
   return std::nullopt;
 }
 
+void BodyDecoder::took(std::uint64_t bytes) noexcept {
+  left_ -= bytes;
+  if (left_ == 0) state_ = state_ == State::fixed ? State::done : State::chunk_end;
+}
+
 BodyDecoder::Step BodyDecoder::decode(std::string_view in, Bytes& out, std::size_t out_bytes_max) {
   Step step;
   while (state_ != State::done && step.used < in.size()) {
@@ -80,8 +85,7 @@ BodyDecoder::Step BodyDecoder::decode(std::string_view in, Bytes& out, std::size
       const ByteView bytes = as_bytes(rest.substr(0, take));
       out.insert(out.end(), bytes.begin(), bytes.end());
       step.used += take;
-      left_ -= take;
-      if (left_ == 0) state_ = state_ == State::fixed ? State::done : State::chunk_end;
+      took(take);
       continue;
     }
     const std::size_t end = rest.substr(0, kLineBytesMax).find('\n');

@@ -73,10 +73,23 @@ class EventSink {
   virtual void on_closed(std::function<void()> closed) = 0;
 };
 
+// A long answer, piece by piece, with back-pressure: the next piece is asked for when there is room for it.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  // An empty piece is the end. An error closes the connection, so that the client sees a broken answer and
+  // not a short one. One call at a time, and destroyed, on the loop thread.
+  virtual Task<Result<Bytes>> next() = 0;
+};
+
 struct Response {
   int status = 200;
   Headers headers;
   std::string body;
+  // Set for a long answer: sent instead of `body`, as chunks or, when known, with a Content-Length.
+  std::shared_ptr<BodySource> stream =
+      {};  // shared: answers are copied on their way; the engine has the last
+  std::optional<std::uint64_t> stream_length = {};
   // Set for text/event-stream: called on the loop thread once the head is sent.
   std::function<void(std::shared_ptr<EventSink>)> events;
 };

@@ -239,6 +239,7 @@ std::optional<Refusal> decode_framing(RequestHead& head, int http_minor) {
   if (encodings > 0) head.framing = Framing::chunked;
   if (lengths > 0) head.framing = Framing::length;
   head.keep_alive = keep && !close;
+  head.takes_chunks = http_minor >= 1;
   return std::nullopt;
 }
 

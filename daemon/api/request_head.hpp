@@ -28,6 +28,7 @@ struct RequestHead {
   Framing framing = Framing::none;
   std::uint64_t content_length = 0;
   bool keep_alive = true;
+  bool takes_chunks = true;  // not HTTP/1.0
   bool expects_continue = false;
 };
 

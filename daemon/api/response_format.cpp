@@ -66,8 +66,11 @@ std::string format_head(const Response& response, const HeadFormat& format) {
   }
   if (format.no_store && !response.headers.has("Cache-Control")) put(out, "Cache-Control", "no-store");
   if (format.hsts) put(out, "Strict-Transport-Security", "max-age=31536000");
-  if (!format.until_close && may_have_body(response.status)) {
-    put(out, "Content-Length", std::to_string(response.body.size()));
+  if (format.chunked) {
+    put(out, "Transfer-Encoding", "chunked");
+  } else if (!format.until_close && may_have_body(response.status)) {
+    put(out, "Content-Length",
+        std::to_string(response.stream ? response.stream_length.value_or(0) : response.body.size()));
   }
   put(out, "Connection", format.keep_alive ? "keep-alive" : "close");
   return out += "\r\n";

@@ -22,6 +22,7 @@ struct HeadFormat {
   bool keep_alive = false;  // else Connection: close
   bool hsts = false;
   bool until_close = false;  // an event stream: no Content-Length
+  bool chunked = false;      // a stream of unknown length
 };
 
 // With the blank line. A field value with CR, LF or NUL (which could split the answer) loses them.

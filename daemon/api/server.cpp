@@ -87,6 +87,8 @@ Result<tcp::acceptor> bind(asio::io_context& context, const std::string& address
 void tune(tcp::socket& socket) {
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
+  // Session::read_now takes what is there and does not wait.
+  socket.non_blocking(true, ignored);
   // A laptop that went to sleep holds no event stream for hours.
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &kUserTimeoutMs, sizeof kUserTimeoutMs);

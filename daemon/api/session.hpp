@@ -65,8 +65,10 @@ class Session : public std::enable_shared_from_this<Session> {
   Awaitable<bool> write(std::string_view bytes);
   Awaitable<void> wait_event();
   void notify() { event_.cancel(); }
-  // Reads and decodes body bytes until `out` has some, the body is done or it fails.
+  // Waits until `out` has some bytes of the body, then takes what else is there; or the body is done, or it
+  // fails.
   Awaitable<std::optional<Refusal>> fill(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max);
+  bool read_now(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max);
   Awaitable<bool> send(Response response, bool keep_alive);
   Awaitable<bool> refuse(Refusal refusal, bool keep_alive);
 
@@ -82,10 +84,16 @@ class Session : public std::enable_shared_from_this<Session> {
                                     const BodyDecoder& body) const;
   Awaitable<std::optional<Refusal>> read_whole(BodyDecoder& body, std::string& out);
   Awaitable<std::optional<Response>> run_handler(const Route& route, Request request, BodyDecoder& body);
-  Awaitable<void> answer_body_wish(BodyDecoder& body);
   Awaitable<bool> stream_events(Response response);
   Awaitable<void> watch_peer();
   Request make_request(const RequestHead& head) const;
+
+  // session_stream.cpp
+  bool answer_body_wish();  // false: nothing has come yet
+  Awaitable<void> read_ahead(BodyDecoder& body);
+  Awaitable<bool> send_stream(Response response, bool keep_alive, bool takes_chunks);
+  void pull(std::shared_ptr<BodySource> source);
+  Awaitable<Result<Bytes>> pulled();
 
   // Constant after construction.
   Engine& engine_;
@@ -119,6 +127,10 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Response> response_;
   bool handler_running_ = false;
   std::function<void(Result<Bytes>)> body_wish_;
+  bool body_asked_ = false;             // the handler has begun to read: from now on a piece is held ready
+  bool reading_ahead_ = false;          // the socket is waited on for it
+  std::optional<Result<Bytes>> ahead_;  // that piece, or why there is none
+  std::optional<Result<Bytes>> stream_piece_;  // of a streamed answer: the next one
 
   // Its event stream.
   std::shared_ptr<StreamSink> sink_;

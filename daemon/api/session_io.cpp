@@ -92,7 +92,8 @@ Session::Awaitable<void> Session::wait_event() {
   co_await event_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
 }
 
-// The minimum rate counts only the time we spent waiting for the client, not a handler's own pauses.
+// What came is decoded, or read straight to where it belongs. Takes what is there without waiting again, so
+// that a fast client fills whole pieces and a slow one is not held up.
 Session::Awaitable<std::optional<Refusal>> Session::fill(BodyDecoder& body, Bytes& out,
                                                          std::size_t out_bytes_max) {
   const Limits& limits = engine_.limits;
@@ -104,20 +105,51 @@ Session::Awaitable<std::optional<Refusal>> Session::fill(BodyDecoder& body, Byte
     BodyDecoder::Step step = body.decode(in_, out, out_bytes_max);
     in_.erase(0, step.used);
     if (step.refusal) co_return std::move(step.refusal);
-    if (body.done() || !out.empty()) co_return std::nullopt;
-    const auto earned = std::chrono::seconds(body_bytes_ / limits.body_bytes_per_second_min);
-    arm(std::min<Duration>(limits.body_grace + earned - body_time_, limits.idle_time_max));
-    const auto began = Clock::now();
-    const std::size_t had = in_.size();
-    const bool more = co_await read_some();
-    body_time_ += Clock::now() - began;
-    body_bytes_ += in_.size() - had;
-    const bool late = expired_;
-    disarm();
-    if (late)
-      co_return Refusal{408, "body_too_slow", "The body came too slowly. Send it again over a better link."};
-    if (!more) co_return Refusal{400, "client_left", "The client has left."};
+    if (body.done() || out.size() >= out_bytes_max) co_return std::nullopt;
+    if (out.empty()) {
+      // The minimum rate counts only the time we spent waiting for the client, not a handler's own pauses.
+      const auto earned = std::chrono::seconds(body_bytes_ / limits.body_bytes_per_second_min);
+      arm(std::min<Duration>(limits.body_grace + earned - body_time_, limits.idle_time_max));
+      const auto began = Clock::now();
+      const std::size_t had = in_.size();
+      const bool more = co_await read_some();
+      body_time_ += Clock::now() - began;
+      body_bytes_ += in_.size() - had;
+      const bool late = expired_;
+      disarm();
+      if (late)
+        co_return Refusal{408, "body_too_slow",
+                          "The body came too slowly. Send it again over a better link."};
+      if (!more) co_return Refusal{400, "client_left", "The client has left."};
+    } else if (!read_now(body, out, out_bytes_max)) {
+      co_return std::nullopt;
+    }
   }
+}
+
+// Without waiting; false when nothing is there. An error shows again at the next wait.
+bool Session::read_now(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max) {
+  error_code error;
+  std::size_t count = 0;
+  const std::uint64_t plain = in_.empty() ? body.plain_bytes() : 0;
+  if (plain == 0) {
+    const std::size_t before = in_.size();
+    in_.resize(before + kReadBytes);
+    count = stream_.read_some(asio::buffer(in_.data() + before, kReadBytes), error);
+    in_.resize(before + count);
+  } else {
+    const std::size_t before = out.size();
+    const std::size_t room =
+        static_cast<std::size_t>(std::min<std::uint64_t>({plain, kReadBytes, out_bytes_max - before}));
+    if (out.capacity() < out_bytes_max)
+      out.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(before + plain, out_bytes_max)));
+    out.resize(before + room);
+    count = stream_.read_some(asio::buffer(out.data() + before, room), error);
+    out.resize(before + count);
+    body.took(count);
+  }
+  body_bytes_ += count;
+  return !error && count > 0;
 }
 
 Session::Awaitable<bool> Session::send(Response response, bool keep_alive) {

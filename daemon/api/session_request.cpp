@@ -44,11 +44,14 @@ std::uint64_t body_bytes_max(const Route& route, const Limits& limits) {
   return route.body == Body::json ? limits.json_bytes_max : kUnaskedBytesMax;
 }
 
-Error as_error(const Refusal& refusal) {
-  const Errc code = refusal.status == 408           ? Errc::timeout
-                    : refusal.code == "client_left" ? Errc::io
-                                                    : Errc::invalid;
-  return {code, refusal.detail};
+// Wherever the answer is dropped: its source belongs to the loop thread.
+std::shared_ptr<BodySource> released_on_loop(const std::shared_ptr<Engine>& engine,
+                                             std::shared_ptr<BodySource> source) {
+  if (!source) return nullptr;
+  BodySource* const plain = source.get();
+  return {plain, [engine, source = std::move(source)](BodySource*) mutable {
+            engine->loop.post([last = std::move(source)]() mutable { last.reset(); });
+          }};
 }
 
 }  // namespace
@@ -216,6 +219,8 @@ Session::Awaitable<bool> Session::serve_route(const RequestHead& head, Router::M
   SAMOVAR_LOG(debug, api, "request", kv("method", to_string(method_)), kv("path", head.path),
               kv("status", response->status), kv("trace_id", trace_id_));
   if (response->events && method_ != Method::head) co_return co_await stream_events(std::move(*response));
+  if (response->stream)
+    co_return co_await send_stream(std::move(*response), head.keep_alive, head.takes_chunks);
   co_return co_await send(std::move(*response), head.keep_alive);
 }
 
@@ -244,20 +249,27 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
   engine_.table.set_state(id_, ConnectionTable::State::busy);
   ++engine_.requests_running;
   handler_running_ = true;
+  body_asked_ = false;
+  ahead_.reset();
   response_.reset();
   const auto owner = engine_.shared_from_this();
   dispatch(engine_.loop, owner, engine_.guard, route, std::move(request),
            [owner, weak = weak_from_this()](Response response) {
+             response.stream = released_on_loop(owner, std::move(response.stream));
              owner->post([weak, response = std::move(response)]() mutable {
                const auto self = weak.lock();
                if (!self) return;
                self->response_ = std::move(response);
                self->notify();
+               // What the client still sends is not waited for.
+               error_code ignored;
+               if (self->reading_ahead_) self->stream_.next_layer().cancel(ignored);
              });
            });
   while (!response_ && !closed_) {
-    if (body_wish_) {
-      co_await answer_body_wish(body);
+    if (answer_body_wish()) continue;
+    if (body_asked_ && !ahead_) {
+      co_await read_ahead(body);
     } else {
       co_await wait_event();
     }
@@ -266,25 +278,6 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
   --engine_.requests_running;
   if (closed_) co_return std::nullopt;
   co_return std::exchange(response_, std::nullopt);
-}
-
-void Session::want_body(std::function<void(Result<Bytes>)> done) {
-  if (!handler_running_ || closed_ || body_wish_) {
-    engine_.loop.post([done = std::move(done)] { done(Error{Errc::io, "the client has left"}); });
-    return;
-  }
-  body_wish_ = std::move(done);
-  notify();
-}
-
-Session::Awaitable<void> Session::answer_body_wish(BodyDecoder& body) {
-  const auto done = std::exchange(body_wish_, nullptr);
-  Bytes piece;
-  const std::optional<Refusal> refusal = co_await fill(body, piece, kPieceBytes);
-  // Shared, as the loop's work is copied and a piece should not be.
-  const auto result = refusal ? std::make_shared<Result<Bytes>>(as_error(*refusal))
-                              : std::make_shared<Result<Bytes>>(std::move(piece));
-  engine_.loop.post([done, result] { done(std::move(*result)); });
 }
 
 void Session::event_text(std::string text) {

@@ -82,6 +82,37 @@ Task<Response> HttpFixture::upload(Request& request) {
   co_return text(std::to_string(uploaded));
 }
 
+class HttpFixture::LetterSource : public BodySource {
+ public:
+  LetterSource(HttpFixture& test, Streamed what) : test_(test), what_(std::move(what)) { ++test_.sources; }
+  ~LetterSource() override {
+    if (!test_.loop.in_loop()) ++test_.off_loop;
+    --test_.sources;
+  }
+
+  Task<Result<Bytes>> next() override {
+    if (!test_.loop.in_loop()) ++test_.off_loop;
+    if (what_.wait) co_await from_callback<int>(what_.wait);
+    if (what_.fails_at && given_ >= *what_.fails_at) co_return Error{Errc::corrupt, "a planted error"};
+    static const Bytes kLetters = [] {
+      Bytes some(26 << 16);
+      for (std::size_t i = 0; i < some.size(); ++i) some[i] = static_cast<std::uint8_t>('a' + i % 26);
+      return some;
+    }();
+    const auto at = kLetters.begin() + static_cast<std::ptrdiff_t>(given_ % 26);
+    const std::uint64_t size = std::min<std::uint64_t>(what_.piece, what_.bytes - given_);
+    Bytes piece(at, at + static_cast<std::ptrdiff_t>(size));
+    given_ += size;
+    test_.streamed += piece.size();
+    co_return piece;
+  }
+
+ private:
+  HttpFixture& test_;
+  const Streamed what_;
+  std::uint64_t given_ = 0;
+};
+
 std::vector<Route> HttpFixture::routes() {
   const Handler count = [this](Request&) -> Task<Response> {
     ++handled;
@@ -120,6 +151,13 @@ std::vector<Route> HttpFixture::routes() {
     co_return response;
   };
   const Handler big = [](Request&) -> Task<Response> { co_return text(std::string(4 << 20, 'x')); };
+  const Handler long_answer = [this](Request&) -> Task<Response> {
+    Response response;
+    response.headers.set("Content-Type", "text/csv");
+    response.stream = std::make_shared<LetterSource>(*this, stream);
+    response.stream_length = stream.length;
+    co_return response;
+  };
   const Handler take = [this](Request& request) { return upload(request); };
   const auto anyone = Access::anyone();
   return {
@@ -132,6 +170,7 @@ std::vector<Route> HttpFixture::routes() {
       {Method::get, "/api/v1/wait", anyone, Body::none, wait},
       {Method::get, "/api/v1/events", anyone, Body::none, events},
       {Method::get, "/api/v1/big", anyone, Body::none, big},
+      {Method::get, "/api/v1/stream", anyone, Body::none, long_answer},
       {Method::put, "/api/v1/denied-upload", Access::roles({Role::admin}), Body::stream, take},
   };
 }

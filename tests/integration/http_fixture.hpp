@@ -34,6 +34,7 @@ class HttpFixture : public testing::Test {
   // GET  /api/v1/wait           → answers when release_waiting() is called
   // GET  /api/v1/events         → an event stream; its sinks are in `sinks`
   // GET  /api/v1/big            → 4 MiB
+  // GET  /api/v1/stream         → a streamed answer as `stream` says
   // POST /api/v1/denied-upload  → the guard says 401
   void start(api::ServerOptions options = {});
   void TearDown() override;
@@ -46,6 +47,15 @@ class HttpFixture : public testing::Test {
   static bool eventually(const std::function<bool()>& condition);
   Client client(ClientOptions options = {}) { return Client(port, std::move(options)); }
 
+  // What /api/v1/stream gives: `bytes` in pieces, of the letters a to z over and over.
+  struct Streamed {
+    std::uint64_t bytes = 0;
+    std::size_t piece = 64 * 1024;                       // at most 1 MiB
+    std::optional<std::uint64_t> length;                 // announced
+    std::optional<std::uint64_t> fails_at;               // an error once so many were given
+    std::function<void(std::function<void(int)>)> wait;  // before each piece
+  };
+
   AsioLoop loop;
   std::thread loop_thread;
   std::unique_ptr<api::Server> server;
@@ -55,15 +65,19 @@ class HttpFixture : public testing::Test {
   std::vector<std::shared_ptr<api::EventSink>> sinks;
   std::vector<std::function<void(int)>> waiting;
   std::function<void(int)> held_upload;  // set when hold_upload stopped one
+  Streamed stream;
 
   std::atomic<bool> hold_upload{false};
   std::atomic<std::uint64_t> uploaded{0};
   std::atomic<int> sinks_closed{0};
   std::atomic<int> handled{0};
   std::atomic<int> off_loop{0};
-  std::string upload_error;  // loop only
+  std::atomic<int> sources{0};             // of streamed answers, alive
+  std::atomic<std::uint64_t> streamed{0};  // bytes taken from them
+  std::string upload_error;                // loop only
 
  private:
+  class LetterSource;
   std::vector<api::Route> routes();
   Task<api::Response> upload(api::Request& request);
 };
