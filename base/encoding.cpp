@@ -47,7 +47,7 @@ Result<Bytes> decode(std::string_view text, const std::array<std::int8_t, 256>& 
   std::uint32_t held = 0;
   unsigned held_bits = 0;
   for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
+    const std::int8_t value = values[static_cast<unsigned char>(c)];
     if (value < 0)
       return Error{Errc::invalid, std::string("not ") + name + ": a character outside its alphabet"};
     held = held << bits | static_cast<std::uint32_t>(value);
@@ -68,7 +68,7 @@ constexpr auto kBase64UrlValues = reversed(kBase64Url);
 constexpr auto kBase32Values = reversed(kBase32);
 constexpr auto kHexValues = [] {
   auto values = reversed(kHex);
-  for (int i = 0; i < 6; ++i) values[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
+  for (unsigned char i = 0; i < 6; ++i) values[std::size_t{'A'} + i] = static_cast<std::int8_t>(10 + i);
   return values;
 }();
 

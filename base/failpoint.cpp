@@ -16,10 +16,13 @@
 #include "base/mutex.hpp"
 
 // The linker makes these two around the section of all points. Weak: a program may have none.
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming): its
+// names
 extern "C" {
 [[gnu::weak]] extern samovar::failpoint::Point __start_samovar_failpoints[];
 [[gnu::weak]] extern samovar::failpoint::Point __stop_samovar_failpoints[];
 }
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)
 
 namespace samovar::failpoint {
 namespace {

@@ -10,8 +10,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -100,9 +102,12 @@ Format detect_format() {
   // socket; when they are those of our stderr, journald reads us.
   const char* stream = std::getenv("JOURNAL_STREAM");
   if (stream == nullptr) return Format::text;
-  unsigned long long device = 0;
-  unsigned long long inode = 0;
-  if (std::sscanf(stream, "%llu:%llu", &device, &inode) != 2) return Format::text;
+  const char* end = stream + std::strlen(stream);
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  const auto colon = std::from_chars(stream, end, device);
+  if (colon.ec != std::errc{} || colon.ptr == end || *colon.ptr != ':') return Format::text;
+  if (std::from_chars(colon.ptr + 1, end, inode).ec != std::errc{}) return Format::text;
   struct stat info {};
   if (::fstat(STDERR_FILENO, &info) != 0) return Format::text;
   return info.st_dev == device && info.st_ino == inode ? Format::journal : Format::text;
