@@ -1,0 +1,101 @@
+#include "daemon/worker/sandbox.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+namespace samovar::worker {
+namespace {
+
+constexpr int kWentThrough = 0;
+constexpr int kRefused = 40;
+constexpr int kNoSandbox = 41;
+
+// The wait status of a child that tries `call`, inside the sandbox or outside of it.
+int try_in_child(std::string_view call, bool sandboxed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (sandboxed && !enter_sandbox()) ::_exit(kNoSandbox);
+    ::_exit(attempt(call).value_or(false) ? kWentThrough : kRefused);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+class Refused : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Refused, WorksOutsideTheSandbox) {
+  const int status = try_in_child(GetParam(), false);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), kWentThrough);
+}
+
+TEST_P(Refused, EndsTheProcessInside) {
+  const int status = try_in_child(GetParam(), true);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "it ended with " << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), SIGSYS);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sandbox, Refused,
+                         ::testing::Values("open", "socket", "unix_socket", "execve", "ptrace", "fork",
+                                           "kill", "exec_memory"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Sandbox, LeavesWhatAWorkerNeeds) {
+  int pipe_ends[2];
+  ASSERT_EQ(::pipe(pipe_ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!enter_sandbox()) ::_exit(kNoSandbox);
+    std::vector<std::thread> threads;
+    std::vector<std::vector<char>> memory(4);
+    for (auto& piece : memory) threads.emplace_back([&piece] { piece.assign(8 << 20, 'x'); });
+    for (auto& thread : threads) thread.join();
+    bool threw = false;
+    try {
+      throw std::runtime_error("unwinding opens no file");
+    } catch (const std::exception&) {
+      threw = true;
+    }
+    const bool written = ::write(pipe_ends[1], "done", 4) == 4;
+    ::_exit(threw && written && memory[3].size() == (8u << 20) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  char text[4];
+  EXPECT_EQ(::read(pipe_ends[0], text, 4), 4);
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Sandbox, MemoryHasABound) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    SandboxLimits limits;
+    limits.data_bytes_max = 256u << 20;
+    if (!enter_sandbox(limits)) ::_exit(kNoSandbox);
+    try {
+      std::vector<char> much(512u << 20, 'x');
+      ::_exit(much[1] == 'x' ? 1 : 2);
+    } catch (const std::bad_alloc&) {
+      ::_exit(0);
+    }
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
+
+}  // namespace
+}  // namespace samovar::worker
