@@ -107,6 +107,19 @@ Result<std::vector<std::string>> missing_member(const json& value) {
   return tokens;
 }
 
+static Result<std::vector<std::string>> fields_of(const json& value) {
+  constexpr std::size_t kFieldBytesMax = 1024;
+  const auto may_be = "a list of texts, one a column";
+  if (!value.is_array() || value.size() > trainer::kColumnsMax) return wrong("fields", may_be);
+  std::vector<std::string> fields;
+  for (const auto& field : value) {
+    if (!field.is_string() || field.get_ref<const std::string&>().size() > kFieldBytesMax)
+      return wrong("fields", may_be);
+    fields.push_back(field.get<std::string>());
+  }
+  return fields;
+}
+
 json to_json(const ParseOptions& options) {
   json out{{"format", to_string(options.format)},
            {"compression", to_string(options.compression)},
@@ -118,7 +131,8 @@ json to_json(const ParseOptions& options) {
            {"thousands", options.thousands},
            {"date_order", to_string(options.date_order)},
            {"missing", options.missing},
-           {"skip_lines", options.skip_lines}};
+           {"skip_lines", options.skip_lines},
+           {"fields", options.fields}};
   if (options.quote) out["quote"] = std::string(1, *options.quote);
   return out;
 }
@@ -155,6 +169,8 @@ Result<ParseOptions> parse_options(const json& value, ParseOptions base) {
       SAMOVAR_TRY(base.missing, missing_member(member));
     } else if (name == "skip_lines") {
       SAMOVAR_TRY(base.skip_lines, skip_lines_member(member));
+    } else if (name == "fields") {
+      SAMOVAR_TRY(base.fields, fields_of(member));
     } else {
       return wrong(name, "not known as an option");
     }

@@ -43,6 +43,9 @@ struct ParseOptions {
   DateOrder date_order = DateOrder::day_first;
   std::vector<std::string> missing = {"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "\\N"};
   std::uint64_t skip_lines = 0;  // before the header or the first row
+  // One a column: the member of a jsonl object it is read from, "address.city" for a nested one; of arff,
+  // what a sparse row means by leaving the column out. Empty for the other formats.
+  std::vector<std::string> fields;
   friend bool operator==(const ParseOptions&, const ParseOptions&) = default;
 };
 
