@@ -94,8 +94,11 @@ class Encoder {
     constexpr std::size_t kSamples = 64;
     const std::size_t step = std::max<std::size_t>(1, rows_ / kSamples);
     std::uint32_t scale = 0;
-    for (std::size_t row = 0; row < rows_; row += step) {
-      if (valid_ != nullptr && valid_[row] == 0) continue;
+    for (std::size_t first = 0; first < rows_; first += step) {
+      std::size_t row = first;
+      const std::size_t end = std::min<std::size_t>(rows_, first + step);
+      while (valid_ != nullptr && row < end && valid_[row] == 0) ++row;
+      if (row == end) continue;
       std::int32_t whole = 0;
       while (!loops_.decimals(&in.reals[row], nullptr, kPowersOfTen[scale], 0, 1, &whole)) {
         if (++scale > kScaleMax) return std::nullopt;

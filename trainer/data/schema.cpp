@@ -25,33 +25,108 @@ constexpr std::array<std::pair<ColumnType, std::string_view>, 7> kTypes = {{
     {ColumnType::sparse, "sparse"},
 }};
 
-Error bad_column(std::size_t index, const std::string& what) {
-  return Error{Errc::invalid, "column " + std::to_string(index + 1) + " of the schema: " + what};
-}
-
-Result<ColumnSpec> decode_column(const Json& json, std::size_t index) {
-  if (!json.is_object()) return bad_column(index, "it must be an object");
-  for (const auto& [key, value] : json.items()) {
-    if (key != "name" && key != "type" && key != "sensitive")
-      return bad_column(index, "unknown member \"" + key + "\"");
+// Reads the schema as the parser meets it: a member that is there twice, or anything beside what
+// encode_schema writes, ends it at once, and nothing is kept of input that is refused.
+class SchemaReader final : public nlohmann::json_sax<Json> {
+ public:
+  Result<Schema> take() {
+    if (!problem_.empty()) return Error{Errc::invalid, problem_};
+    if (where_ != Where::end) return Error{Errc::invalid, "the schema is not a JSON object"};
+    return std::move(schema_);
   }
-  ColumnSpec spec;
-  const auto name = json.find("name");
-  if (name == json.end() || !name->is_string()) return bad_column(index, "\"name\" must be a string");
-  spec.name = name->get<std::string>();
-  if (spec.name.empty() || spec.name.size() > kNameBytesMax)
-    return bad_column(index, "a name has 1 to " + std::to_string(kNameBytesMax) + " bytes");
-  const auto type = json.find("type");
-  if (type == json.end() || !type->is_string()) return bad_column(index, "\"type\" must be a string");
-  const auto known = parse_column_type(type->get_ref<const std::string&>());
-  if (!known) return bad_column(index, "type must be real, integer, boolean, category, text, time or sparse");
-  spec.type = *known;
-  const auto sensitive = json.find("sensitive");
-  if (sensitive == json.end() || !sensitive->is_boolean())
-    return bad_column(index, "\"sensitive\" must be true or false");
-  spec.sensitive = sensitive->get<bool>();
-  return spec;
-}
+
+  bool start_object(std::size_t) override {
+    if (where_ == Where::start) return go(Where::top);
+    if (where_ != Where::columns) return refuse_value();
+    if (schema_.columns.size() == kColumnsMax) return refuse(kHowMany);
+    schema_.columns.emplace_back();
+    seen_ = 0;
+    return go(Where::column);
+  }
+  bool end_object() override {
+    if (where_ == Where::column) {
+      if (seen_ != (kName | kType | kSensitive))
+        return refuse_column("it has \"name\", \"type\" and \"sensitive\"");
+      return go(Where::columns);
+    }
+    return schema_.columns.empty() ? refuse(kHowMany) : go(Where::end);
+  }
+  bool start_array(std::size_t) override {
+    return where_ == Where::list ? go(Where::columns) : refuse_value();
+  }
+  bool end_array() override { return go(Where::top); }
+
+  bool key(std::string& name) override {
+    if (where_ == Where::top)
+      return name == "columns" && std::exchange(listed_, true) == false ? go(Where::list) : refuse(kWhole);
+    member_ = name == "name" ? kName : name == "type" ? kType : name == "sensitive" ? kSensitive : 0u;
+    if (member_ == 0) return refuse_column("unknown member \"" + name + "\"");
+    if ((seen_ & member_) != 0) return refuse_column("\"" + name + "\" is there twice");
+    seen_ |= member_;
+    return true;
+  }
+  bool string(std::string& value) override {
+    if (where_ != Where::column) return refuse_value();
+    if (member_ == kName) return take_name(value);
+    const auto type = member_ == kType ? parse_column_type(value) : std::nullopt;
+    if (!type) return refuse_value();
+    schema_.columns.back().type = *type;
+    return true;
+  }
+  bool boolean(bool value) override {
+    if (where_ != Where::column || member_ != kSensitive) return refuse_value();
+    schema_.columns.back().sensitive = value;
+    return true;
+  }
+  bool null() override { return refuse_value(); }
+  bool number_integer(Json::number_integer_t) override { return refuse_value(); }
+  bool number_unsigned(Json::number_unsigned_t) override { return refuse_value(); }
+  bool number_float(Json::number_float_t, const std::string&) override { return refuse_value(); }
+  bool binary(Json::binary_t&) override { return refuse_value(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return refuse("the schema is not JSON in UTF-8");
+  }
+
+ private:
+  enum class Where : std::uint8_t { start, top, list, columns, column, end };
+  static constexpr unsigned kName = 1, kType = 2, kSensitive = 4;
+  static constexpr const char* kWhole = "the schema must hold \"columns\", a list, and nothing else";
+  static constexpr const char* kHowMany = "a schema has 1 to 4096 columns";
+  static_assert(kColumnsMax == 4096);
+
+  bool go(Where where) {
+    where_ = where;
+    return true;
+  }
+  bool refuse(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+    return false;
+  }
+  bool refuse_column(const std::string& what) {
+    return refuse("column " + std::to_string(schema_.columns.size()) + " of the schema: " + what);
+  }
+  bool refuse_value() {
+    if (where_ != Where::column) return refuse(kWhole);
+    if (member_ == kName) return refuse_column("\"name\" must be a string");
+    if (member_ == kSensitive) return refuse_column("\"sensitive\" must be true or false");
+    return refuse_column("type must be real, integer, boolean, category, text, time or sparse");
+  }
+  bool take_name(std::string& name) {
+    if (name.empty() || name.size() > kNameBytesMax)
+      return refuse_column("a name has 1 to " + std::to_string(kNameBytesMax) + " bytes");
+    if (!names_.insert(name).second) return refuse_column("the name \"" + name + "\" is there twice");
+    schema_.columns.back().name = std::move(name);
+    return true;
+  }
+
+  Where where_ = Where::start;
+  bool listed_ = false;
+  unsigned member_ = 0;
+  unsigned seen_ = 0;
+  Schema schema_;
+  std::set<std::string> names_;
+  std::string problem_;
+};
 
 }  // namespace
 
@@ -88,35 +163,10 @@ std::string encode_schema(const Schema& schema) {
 
 Result<Schema> decode_schema(std::string_view text) {
   if (text.size() > kSchemaBytesMax) return Error{Errc::invalid, "the schema is too long"};
-  // A member given twice would silently lose one; the parser itself keeps the last.
-  bool twice = false;
-  std::vector<std::set<std::string, std::less<>>> members;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > 4) twice = true;  // nothing of ours is nested deeper
-    if (event == Json::parse_event_t::object_start) members.emplace_back();
-    if (event == Json::parse_event_t::object_end && !members.empty()) members.pop_back();
-    if (event == Json::parse_event_t::key && !members.empty())
-      twice |= !members.back().insert(value.get<std::string>()).second;
-    return !twice;
-  };
-  const Json json = Json::parse(text, watch, false);
-  if (twice || json.is_discarded() || !json.is_object())
-    return Error{Errc::invalid, "the schema is not a JSON object"};
-  const auto list = json.find("columns");
-  if (json.size() != 1 || list == json.end() || !list->is_array())
-    return Error{Errc::invalid, "the schema must hold \"columns\", a list, and nothing else"};
-  if (list->empty() || list->size() > kColumnsMax)
-    return Error{Errc::invalid, "a schema has 1 to " + std::to_string(kColumnsMax) + " columns"};
-  Schema schema;
-  std::set<std::string_view> names;
-  schema.columns.reserve(list->size());
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    SAMOVAR_TRY(ColumnSpec column, decode_column((*list)[i], i));
-    schema.columns.push_back(std::move(column));
-    if (!names.insert(schema.columns.back().name).second)
-      return bad_column(i, "the name \"" + schema.columns.back().name + "\" is there twice");
-  }
-  return schema;
+  SchemaReader reader;
+  // False is what the reader knows better.
+  static_cast<void>(Json::sax_parse(text, &reader));
+  return reader.take();
 }
 
 }  // namespace samovar::trainer

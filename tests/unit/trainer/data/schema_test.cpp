@@ -71,7 +71,8 @@ TEST(Schema, NamesTheColumnAtFault) {
 
 TEST(Schema, HasAtMostAsManyColumnsAsABlockCanHold) {
   Schema wide;
-  for (std::size_t i = 0; i <= kColumnsMax; ++i) wide.columns.push_back({"c" + std::to_string(i), ColumnType::real});
+  for (std::size_t i = 0; i <= kColumnsMax; ++i)
+    wide.columns.push_back({"c" + std::to_string(i), ColumnType::real});
   EXPECT_NE(refusal(encode_schema(wide)), "accepted");
   wide.columns.pop_back();
   EXPECT_EQ(refusal(encode_schema(wide)), "accepted");
