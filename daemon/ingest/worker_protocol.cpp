@@ -95,7 +95,7 @@ Result<WorkerReady> decode_ready(ByteView body) {
 Bytes encode(const WorkerJob& message) {
   Bytes body;
   // Reserved, so that growing leaves no copies of the keys behind.
-  std::size_t size = 1024 + message.file_name.size() + message.hints_json.size();
+  std::size_t size = 1024 + message.file_name.size() + message.hints_json.size() + message.schema_json.size();
   for (const auto& change : message.changes)
     size += 16 + change.column.size() + (change.rename ? change.rename->size() : 0);
   body.reserve(size);
@@ -105,6 +105,7 @@ Bytes encode(const WorkerJob& message) {
   out.sized(as_bytes(message.hints_json));
   out.number(static_cast<std::uint32_t>(message.changes.size()));
   for (const auto& change : message.changes) put_change(out, change);
+  out.sized(as_bytes(message.schema_json));
   out.sized(as_bytes(message.dataset_id));
   out.number(message.version);
   out.number(message.seed);
@@ -127,6 +128,7 @@ Result<WorkerJob> decode_job(ByteView body) {
   const auto changes = in.number<std::uint32_t>();
   if (changes > trainer::kColumnsMax) return broken("job");
   for (std::uint32_t i = 0; i < changes && in.ok(); ++i) job.changes.push_back(get_change(in, good));
+  job.schema_json = text(in, kTextBytesMax);
   job.dataset_id = text(in, 64);
   job.version = in.number<std::uint32_t>();
   job.seed = in.number<std::uint64_t>();

@@ -59,6 +59,7 @@ struct WorkerJob {
   std::string file_name;
   std::string hints_json;             // detect.hpp
   std::vector<ColumnChange> changes;  // ingest
+  std::string schema_json;            // ingest: the columns, one by one; empty: as found
   std::string dataset_id;             // ingest: of the sealed files' ids
   std::uint32_t version = 1;
   std::uint64_t seed = 1;

@@ -45,6 +45,19 @@ Result<Detection> look_at(const WorkerJob& job, const Descriptor& upload) {
   return detect(*source, job.file_name, hints);
 }
 
+// A new version keeps what was settled for the one before, column by column in the file's order.
+Result<void> settle_columns(const WorkerJob& job, trainer::Schema& schema) {
+  if (!job.schema_json.empty()) {
+    SAMOVAR_TRY(trainer::Schema settled, trainer::decode_schema(job.schema_json));
+    if (settled.columns.size() != schema.columns.size())
+      return Error{Errc::conflict,
+                   "the file is read into another number of columns than before: choose how to "
+                   "read it again, and then the types"};
+    schema = std::move(settled);
+  }
+  return apply(job.changes, schema);
+}
+
 IngestPlan plan_of(const WorkerJob& job, const Detection& detection) {
   IngestPlan plan;
   plan.options = detection.options;
@@ -84,7 +97,7 @@ Result<void> inspect(WorkerChannel& channel, const WorkerJob& job, const Descrip
 Result<void> ingest_upload(WorkerChannel& channel, const WorkerJob& job, const Descriptor& upload) {
   SAMOVAR_TRY(const Detection detection, look_at(job, upload));
   IngestPlan plan = plan_of(job, detection);
-  SAMOVAR_CHECK(apply(job.changes, plan.schema));
+  SAMOVAR_CHECK(settle_columns(job, plan.schema));
   SAMOVAR_TRY(const auto source, UploadSource::open(upload, job.source_key));
   FileSink sink(channel, job);
   Reporter reporter(channel);

@@ -15,6 +15,7 @@ WorkerJob some_job() {
   job.changes = {{"age", "years", trainer::ColumnType::real, std::nullopt},
                  {"name", std::nullopt, std::nullopt, true},
                  {"zip", std::nullopt, trainer::ColumnType::category, false}};
+  job.schema_json = R"({"columns":[]})";
   job.dataset_id = "dst_1";
   job.version = 3;
   job.seed = 42;
@@ -50,6 +51,7 @@ TEST(WorkerProtocol, AJobComesBackAsItWas) {
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(back->file_name, job.file_name);
   EXPECT_EQ(back->changes, job.changes);
+  EXPECT_EQ(back->schema_json, job.schema_json);
   EXPECT_EQ(back->seed, job.seed);
   EXPECT_EQ(back->version, job.version);
   EXPECT_TRUE(back->source_key.equal(job.source_key));
