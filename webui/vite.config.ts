@@ -17,7 +17,7 @@ export default defineConfig({
       output: {
         // One file for what nearly every page needs: it compresses better than a dozen small ones.
         codeSplitting: {
-          groups: [{ name: 'core', test: /node_modules\/@?preact|src\/lib\/|src\/messages\/en\.ts|src\/ui\/(?!plot|.*Dialog\.tsx)/ }],
+          groups: [{ name: 'core', test: /node_modules\/@?preact|src\/lib\/(?!api-data|types-data|uploads|upload-memory|rate|tus)|src\/messages\/en\.ts|src\/ui\/(?!plot|work|TrayList|.*Dialog\.tsx)/ }],
         },
       },
     },

@@ -23,6 +23,8 @@ const pages: Record<string, Route> = {
   '/': () => import('./routes/overview/OverviewPage'),
   '/nodes': () => import('./routes/nodes/NodesPage'),
   '/nodes/:id': () => import('./routes/nodes/NodePage'),
+  '/datasets': () => import('./routes/datasets/DatasetsPage'),
+  '/datasets/:id': () => import('./routes/dataset/DatasetPage'),
   '/users': () => import('./routes/users/UsersPage'),
   '/tokens': () => import('./routes/tokens/TokensPage'),
   '/sessions': () => import('./routes/sessions/SessionsPage'),
@@ -35,8 +37,8 @@ function match(path: string): { load: Route; id?: string } | null {
   const clean = path.length > 1 ? path.replace(/\/$/, '') : path;
   const exact = pages[clean];
   if (exact) return { load: exact };
-  const node = /^\/nodes\/([^/]+)$/.exec(clean);
-  return node ? { load: pages['/nodes/:id']!, id: decodeURIComponent(node[1]!) } : null;
+  const one = /^(\/nodes|\/datasets)\/([^/]+)$/.exec(clean);
+  return one ? { load: pages[`${one[1]}/:id`]!, id: decodeURIComponent(one[2]!) } : null;
 }
 
 function Inside() {

@@ -6,6 +6,7 @@
 import { t, tMaybe } from './messages';
 import { clockOffset, session } from './stores';
 import type * as T from './types';
+import type { Operation } from './types-data';
 
 export interface Problem {
   type?: string;
@@ -38,6 +39,9 @@ export class ApiError extends Error {
 
 export const cancelled = (error: unknown): boolean => error instanceof ApiError && error.code === 'cancelled';
 
+// For transfers that meet the end of the session outside of a call: asks as a call would.
+export const logInAgain = (): Promise<boolean> => askLogin();
+
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : t('problem.unknown');
 }
@@ -56,6 +60,7 @@ interface Options {
   body?: unknown;
   query?: Query;
   ifMatch?: string;
+  headers?: Record<string, string>;
   idempotent?: boolean; // creating calls: a retry after a lost answer must not create twice
   quiet?: boolean; // never opens a dialog
   signal?: AbortSignal;
@@ -84,7 +89,7 @@ async function problemOf(response: Response): Promise<ApiError> {
 }
 
 async function once(method: string, path: string, options: Options, key: string): Promise<Response> {
-  const headers = new Headers({ Accept: 'application/json' });
+  const headers = new Headers({ Accept: 'application/json', ...options.headers });
   if (options.body !== undefined) headers.set('Content-Type', 'application/json');
   if (method !== 'GET' && session.value) headers.set('X-CSRF', session.value.csrf);
   if (options.ifMatch) headers.set('If-Match', options.ifMatch);
@@ -111,7 +116,8 @@ async function once(method: string, path: string, options: Options, key: string)
   return response;
 }
 
-async function call(method: string, path: string, options: Options = {}): Promise<Response> {
+// For api-data.ts too.
+export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
   const key = options.idempotent ? crypto.randomUUID() : '';
   let prompted = 0;
   for (;;) {
@@ -132,18 +138,18 @@ async function call(method: string, path: string, options: Options = {}): Promis
   }
 }
 
-async function json<R>(method: string, path: string, options?: Options): Promise<R> {
+export async function json<R>(method: string, path: string, options?: Options): Promise<R> {
   return (await (await call(method, path, options)).json()) as R;
 }
 interface Tagged<R> {
   value: R;
   etag: string;
 }
-async function tagged<R>(method: string, path: string, options?: Options): Promise<Tagged<R>> {
+export async function tagged<R>(method: string, path: string, options?: Options): Promise<Tagged<R>> {
   const response = await call(method, path, options);
   return { value: (await response.json()) as R, etag: response.headers.get('ETag') ?? '' };
 }
-async function none(method: string, path: string, options?: Options): Promise<void> {
+export async function none(method: string, path: string, options?: Options): Promise<void> {
   await call(method, path, options);
 }
 const id = encodeURIComponent;
@@ -207,6 +213,10 @@ export const getAudit = (filter: AuditFilter, cursor?: string) =>
 export const verifyAudit = () => json<T.AuditVerdict>('POST', '/audit:verify', { body: {} });
 export const exportAudit = async (filter: AuditFilter): Promise<Blob> =>
   (await call('GET', '/audit/export', { query: { ...filter } })).blob();
+
+// --- What every page shows of the work on data; the rest is in api-data.ts, which only its pages load.
+export const getOperations = () => json<T.Page<Operation>>('GET', '/operations', { quiet: true });
+export const countDatasets = async (): Promise<number> => (await json<T.Page<unknown>>('GET', '/datasets', { query: { limit: 1 }, quiet: true })).items.length;
 
 // --- Settings
 export const getGeneral = () => tagged<T.GeneralSettings>('GET', '/settings/general');

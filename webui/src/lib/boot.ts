@@ -3,7 +3,7 @@ import { effect } from '@preact/signals';
 import * as api from './api';
 import { findSession, startAuth } from './auth';
 import { startEvents, stopEvents } from './events';
-import { session, sessionKnown, setup, unreachable } from './stores';
+import { mayUpload, session, sessionKnown, setup, unreachable } from './stores';
 import type { Phase } from './types';
 
 export async function readPhase(): Promise<Phase | null> {
@@ -38,6 +38,10 @@ export function start(): void {
   effect(() => {
     if (session.value) startEvents();
     else stopEvents();
+  });
+  // Unfinished uploads are shown wherever one is; sending them is nothing the first paint waits for.
+  effect(() => {
+    if (mayUpload.value) setTimeout(() => void import('./uploads').then((uploads) => uploads.startUploads(), () => undefined), 0);
   });
   void readPhase();
 }

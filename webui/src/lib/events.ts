@@ -7,12 +7,13 @@
 import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
-import { alerts, auditHead, cluster, energySince, live, nodes, pushSample, recent, serverNow, session, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, live, nodes, operations, pushSample, recent, serverNow, session, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
+import type { Operation } from './types-data';
 
 const silenceMs = 6000; // samples come each second
 const retryMs = [500, 1000, 2000, 4000, 8000];
-const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring'] as const;
+const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed'] as const;
 type Kind = (typeof kinds)[number];
 
 interface Snapshot {
@@ -52,14 +53,31 @@ async function refetch(): Promise<void> {
   applySnapshot({ cluster: box.value, nodes: list.items, alerts: open.items });
 }
 
+// What goes on at the box, also what began before this page did.
+async function refetchWork(): Promise<void> {
+  const { items } = await api.getOperations();
+  operations.value = new Map(items.map((one) => [one.id, one]));
+  datasetsChanged.value += 1;
+}
+
 // Exported for the tests: what one event does to the stores.
 export function applyEvent(kind: Kind, data: unknown): void {
   switch (kind) {
     case 'hello':
       applySnapshot(data as Snapshot);
+      void refetchWork().catch(() => undefined);
       break;
     case 'reset':
       void refetch().catch(() => undefined);
+      void refetchWork().catch(() => undefined);
+      break;
+    case 'operation.changed': {
+      const changed = data as Operation;
+      operations.value = new Map(operations.value).set(changed.id, changed);
+      break;
+    }
+    case 'dataset.changed':
+      datasetsChanged.value += 1;
       break;
     case 'node.sample': {
       const { node, sample } = data as { node: string; sample: Sample };
@@ -137,6 +155,7 @@ class EventShare {
   #follow(): void {
     setLive('connecting');
     this.#say({ note: 'ask' });
+    void refetchWork().catch(() => undefined);
   }
 
   #hear(note: Note): void {

@@ -138,3 +138,12 @@ export function fingerprint(text: string): string {
 export function join(parts: readonly string[]): string {
   return parts.filter(Boolean).join(', ');
 }
+
+// A value of a data set: whole numbers as they are, others with five figures.
+export function figure(value: Maybe): string {
+  if (missing(value)) return dash;
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return number(value);
+  const size = Math.abs(value);
+  if (size >= 1e9 || size < 1e-4) return numberFormat({ notation: 'scientific', maximumSignificantDigits: 4 }).format(value);
+  return numberFormat({ maximumSignificantDigits: 5 }).format(value);
+}

@@ -4,9 +4,20 @@
 // and what is cut off when a language is longer than English.
 import { en, type Messages } from '../messages/en';
 import type { accessTexts } from '../messages/en-access';
+import type { dataTexts } from '../messages/en-data';
+import type { dialogTexts } from '../messages/en-dialogs';
+import type { overviewTexts } from '../messages/en-overview';
 import type { setupTexts } from '../messages/en-setup';
+import type { workTexts } from '../messages/en-work';
 
-export type MessageKey = keyof typeof en | keyof typeof accessTexts | keyof typeof setupTexts;
+export type MessageKey =
+  | keyof typeof en
+  | keyof typeof accessTexts
+  | keyof typeof dataTexts
+  | keyof typeof dialogTexts
+  | keyof typeof overviewTexts
+  | keyof typeof setupTexts
+  | keyof typeof workTexts;
 type Vars = Record<string, string | number>;
 
 const table: Messages = { ...en };

@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { unixSeconds } from './format';
 import type { Alert, BoxNode, Cluster, Sample, Session, SetupInfo } from './types';
+import type { Operation } from './types-data';
 
 // --- The box. Set by boot.ts and, when ready, by events.ts.
 export const setup = signal<SetupInfo | null>(null);
@@ -120,6 +121,40 @@ export async function tracked<T>(title: string, work: () => Promise<T>): Promise
   }
 }
 
+// --- Files on their way to the box. Set by uploads.ts; the box keeps what has arrived, whatever happens here.
+//
+//   queued ─▶ sending ─▶ sent                 sending ─▶ waiting (no answer) ─▶ sending
+//   paused: by the person · file: begun before, needs the file again · elsewhere: another tab sends it
+export type TransferState = 'queued' | 'sending' | 'paused' | 'waiting' | 'file' | 'elsewhere' | 'failed' | 'sent';
+export interface Transfer {
+  key: string; // stays the same for the life of the card
+  id: string; // the box's, empty until it has one
+  name: string;
+  length: number;
+  sent: number;
+  state: TransferState;
+  perSecond: number | null;
+  error: string;
+  sha256: string;
+  operation: string; // makes a data set of it; else empty
+}
+export const transfers = signal<readonly Transfer[]>([]);
+const moving: readonly TransferState[] = ['queued', 'sending', 'waiting', 'elsewhere'];
+export const sendingNow = computed(() => transfers.value.filter((one) => moving.includes(one.state)).length);
+
+// --- Work of the box on data. Set by events.ts.
+export const operations = signal<ReadonlyMap<string, Operation>>(new Map());
+export const dismissedOperations = signal<ReadonlySet<string>>(new Set());
+export const isWorking = (one: Operation): boolean => one.state === 'queued' || one.state === 'running';
+// What somebody watching wants to see: all that goes on, newest first, and how the last ones ended.
+export const shownOperations = computed(() => {
+  const list = [...operations.value.values()].sort((a, b) => b.created_at.localeCompare(a.created_at));
+  const fresh = (one: Operation): boolean => serverNow() - unixSeconds(one.ended_at) * 1000 < 600_000;
+  return list.filter((one) => isWorking(one) || (fresh(one) && !dismissedOperations.value.has(one.id)));
+});
+export const datasetsChanged = signal(0); // goes up whenever a data set changed: lists load again
+export const mayUpload = computed(() => role.value === 'admin' || role.value === 'analyst');
+
 // --- Preferences of this browser. Set by prefs.ts.
 export type Theme = 'system' | 'light' | 'dark';
 export const theme = signal<Theme>('system');
@@ -135,4 +170,7 @@ export function forgetSession(): void {
   alerts.value = [];
   dismissedAlerts.value = new Set();
   tasks.value = [];
+  transfers.value = [];
+  operations.value = new Map();
+  dismissedOperations.value = new Set();
 }

@@ -1,6 +1,6 @@
-// The texts that the first pages need, in English. A table: keys grouped by page, {names} are filled in, plural texts
-// have one form per rule of Intl.PluralRules that English knows. The wizard and the pages for administrators bring
-// their own: en-setup.ts and en-access.ts.
+// The texts that every page needs, in English. A table: keys grouped by page, {names} are filled in, plural texts
+// have one form per rule of Intl.PluralRules that English knows. Parts that are loaded later bring their own, in the
+// files beside this one.
 
 export interface Plural {
   one: string;
@@ -41,6 +41,7 @@ export const en = {
 
   'nav.overview': 'Overview',
   'nav.nodes': 'Nodes',
+  'nav.datasets': 'Data sets',
   'nav.users': 'Users',
   'nav.tokens': 'API tokens',
   'nav.sessions': 'Sessions',
@@ -57,31 +58,9 @@ export const en = {
   'live.connecting': 'Connecting',
   'live.lost': 'Connection lost since {time}',
 
-  'tray.title': 'Tasks',
   'tray.label': { one: 'Tasks, {count} running', other: 'Tasks, {count} running' },
-  'tray.empty': 'Nothing is running.',
-  'tray.running': 'Running',
-  'tray.done': 'Done',
-  'tray.failed': 'Failed',
 
   'help.title': 'Keyboard shortcuts',
-  'help.search': 'Go to the search field',
-  'help.this': 'Show this list',
-  'help.escape': 'Close a dialog or a menu',
-  'help.switch': 'Use keyboard shortcuts',
-  'help.switch_detail': 'Switch off if single keys get in the way of your software.',
-
-  'expiry.title': 'Are you still there?',
-  'expiry.text': 'To protect the box you will be logged out soon, because nothing was done for a while. What you typed stays on the page.',
-  'expiry.text_final': 'Your session reaches its longest time soon. You will be asked for your password; what you typed stays on the page.',
-  'expiry.stay': 'Stay logged in',
-
-  'relogin.title': 'Log in again',
-  'relogin.text': 'Your session has ended. Log in to go on where you were; what you typed is still there.',
-  'relogin.leave': 'Leave',
-  'reauth.title': 'Confirm it is you',
-  'reauth.text': 'This changes who may do what. Type your password to go on.',
-  'reauth.submit': 'Confirm',
 
   'time.now': 'just now',
   'time.days_hours': '{days} d {hours} h',
@@ -125,9 +104,6 @@ export const en = {
   'locked.hint': 'The one chosen when the box was set up. It is not your log-in password.',
   'locked.submit': 'Unlock',
 
-  'overview.reading': 'Reading the state of the box',
-  'overview.nodes_up': { one: '{up} of {total} node is up', other: '{up} of {total} nodes are up' },
-
   'metric.power': 'Power',
   'metric.cpu': 'Processor',
   'metric.memory': 'Memory',
@@ -152,28 +128,6 @@ export const en = {
   'metric.estimated_short': 'estimated',
   'metric.no_sensor': 'no sensor found',
   'metric.last_minutes': 'last 2 minutes',
-
-  'alerts.title': 'Alerts',
-  'alerts.none': 'No open alerts',
-  'alerts.none_text': 'When something needs a person, it shows here with what to do.',
-  'alerts.since': 'Since {when}',
-  'alerts.dismiss': 'Hide',
-  'alerts.dismiss_what': 'Hide: {title}',
-  'alerts.dismissed': 'Hidden: {title}',
-  'severity.info': 'Note',
-  'severity.warning': 'Warning',
-  'severity.critical': 'Critical',
-
-  'checklist.title': 'Next steps',
-  'checklist.done': 'Done:',
-  'checklist.open': 'To do:',
-  'checklist.certificate': 'Trust the certificate',
-  'checklist.certificate_text': 'Install the box’s certificate on your computers once, and browsers stop warning.',
-  'checklist.mark': 'Mark as done',
-  'checklist.undo': 'Not done yet',
-  'checklist.admin': 'Add a second administrator',
-  'checklist.admin_text': 'If you forget your password or are away, somebody else can help.',
-  'checklist.admin_done': 'There is somebody who can help if you are away.',
 
   'nodes.lead': 'The boxes that work together, and how each of them is doing now.',
   'nodes.alone': 'This box works alone. More can join later; nothing has to be set up again.',
@@ -275,5 +229,7 @@ export const en = {
   'problem.too_many_attempts': 'Too many wrong attempts. Wait a moment and try again.',
   'problem.already_set_up': 'The box has been set up in the meantime. Reload the page to log in.',
   'problem.csrf': 'This page is out of date. Reload it and try again.',
+  'problem.upload_expired': 'The box no longer has the beginning of this file: unfinished uploads are kept for 7 days. Begin again.',
+  'problem.upload_busy': 'This file is being sent from another place at the moment.',
   'problem.precondition_failed': 'Somebody else changed this in the meantime. Reload and try again.',
 } satisfies Messages;

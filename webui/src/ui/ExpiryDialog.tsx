@@ -1,4 +1,5 @@
 // The words of the warning before a session ends.
+import '../messages/en-dialogs';
 import { logout } from '../lib/auth';
 import { countdown } from '../lib/format';
 import { t } from '../lib/messages';

@@ -1,4 +1,5 @@
 // All keyboard shortcuts, and the switch that turns them off.
+import '../messages/en-dialogs';
 import { t } from '../lib/messages';
 import { setShortcuts } from '../lib/prefs';
 import { shortcutsOn } from '../lib/stores';
@@ -10,6 +11,7 @@ export default function HelpDialog({ onClose }: { onClose: () => void }) {
   const rows: [string[], string][] = [
     [['g', 'o'], t('nav.overview')],
     [['g', 'n'], t('nav.nodes')],
+    [['g', 'd'], t('nav.datasets')],
     [['g', 'u'], t('nav.users')],
     [['g', 'k'], t('nav.tokens')],
     [['g', 'a'], t('nav.audit')],

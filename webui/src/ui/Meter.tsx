@@ -8,16 +8,17 @@ interface MeterProps {
   label: string;
   warnAt?: number;
   criticalAt?: number;
+  plain?: boolean; // progress: full is good
 }
 
-export function Meter({ fraction, label, warnAt = 0.8, criticalAt = 0.92 }: MeterProps) {
+export function Meter({ fraction, label, warnAt = 0.8, criticalAt = 0.92, plain }: MeterProps) {
   const bar = useRef<HTMLSpanElement>(null);
   const value = Math.min(1, Math.max(0, fraction ?? 0));
   // The policy forbids style attributes; the property itself may be set.
   useLayoutEffect(() => {
     if (bar.current) bar.current.style.inlineSize = `${value * 100}%`;
   }, [value]);
-  const tone = value >= criticalAt ? css.critical : value >= warnAt ? css.warning : '';
+  const tone = plain ? '' : value >= criticalAt ? css.critical : value >= warnAt ? css.warning : '';
   return (
     <span class={css.track} role="img" aria-label={`${label}: ${percent(fraction)}`}>
       <span ref={bar} class={`${css.bar} ${tone}`} />

@@ -1,5 +1,6 @@
 // Log-in over the page when the session ended, and the password again before something delicate.
 // The page behind stays as it was, with everything typed into it.
+import '../messages/en-dialogs';
 import { useState } from 'preact/hooks';
 import { decline, login, reauthenticate } from '../lib/auth';
 import { ApiError, errorText } from '../lib/api';

@@ -1,10 +1,11 @@
-// Dialogs of the frame, fetched once the first page stands: they must be there when the network no longer is.
+// Dialogs and lists of the frame, fetched once the first page stands: they must be there when the network no longer is.
 import { session } from '../lib/stores';
 
 export const dialogs = {
   password: () => import('./PasswordDialog'),
   expiry: () => import('./ExpiryDialog'),
   help: () => import('./HelpDialog'),
+  tray: () => import('./TrayList'),
 };
 
 export function fetchDialogs(): void {

@@ -13,6 +13,7 @@ interface NavItem {
 const all: readonly NavItem[] = [
   { href: '/', label: 'nav.overview', icon: 'overview' },
   { href: '/nodes', label: 'nav.nodes', icon: 'nodes' },
+  { href: '/datasets', label: 'nav.datasets', icon: 'disk' },
   { href: '/users', label: 'nav.users', icon: 'users', roles: ['admin', 'auditor'] },
   { href: '/tokens', label: 'nav.tokens', icon: 'key' },
   { href: '/sessions', label: 'nav.sessions', icon: 'devices' },

@@ -9,10 +9,10 @@ import { Card } from '../../ui/Card';
 import { Icon } from '../../ui/Icon';
 import css from './OverviewPage.module.css';
 
-function Tick({ done }: { done: boolean }) {
+export function Tick({ done, number }: { done: boolean; number?: number }) {
   return (
     <span class={css.tick} data-done={done}>
-      {done && <Icon name="check" size={14} />}
+      {done ? <Icon name="check" size={14} /> : number}
       <span class="visually-hidden">{t(done ? 'checklist.done' : 'checklist.open')}</span>
     </span>
   );

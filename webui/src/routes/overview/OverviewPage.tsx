@@ -1,8 +1,9 @@
 // The first page: is it well, what does it draw, is there room, does anything need a person.
+import '../../messages/en-overview';
 import type { ComponentChildren } from 'preact';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import { cluster, dismissedAlerts, energySince, isAdmin, nodes, recent, recentMax, serverNow, shownAlerts, stale, toast } from '../../lib/stores';
+import { cluster, dismissedAlerts, energySince, isAdmin, mayUpload, nodes, recent, recentMax, serverNow, shownAlerts, stale, toast } from '../../lib/stores';
 import type { Alert } from '../../lib/types';
 import { Badge } from '../../ui/Badge';
 import { Button } from '../../ui/Button';
@@ -14,6 +15,7 @@ import { Page } from '../../ui/Page';
 import { useBackfill } from '../../ui/useBackfill';
 import { Sparkline } from '../../ui/Sparkline';
 import { Checklist } from './Checklist';
+import { FirstSteps } from './FirstSteps';
 import { latest, totals } from './totals';
 import css from './OverviewPage.module.css';
 
@@ -136,6 +138,7 @@ export default function OverviewPage() {
       <Figures />
       <div class={css.halves}>
         <Alerts />
+        {mayUpload.value && <FirstSteps />}
         {isAdmin.value && <Checklist />}
       </div>
     </Page>

@@ -1,0 +1,285 @@
+// Files on their way to the box: a queue, two at a time, that survives what happens to pages and networks.
+//
+// The box holds the truth: it lists the uploads of this person with how far each has come. This browser only
+// remembers which file (name, size, date of change) an upload was begun with, so that the same file goes on where it
+// stopped, after a reload, a restart of the browser or of the box. A lost answer is asked for again until it comes;
+// the end of the session opens the log-in dialog and the bytes go on behind it.
+import { effect } from '@preact/signals';
+import * as api from './api';
+import * as data from './api-data';
+import { Rate } from './rate';
+import { live, session, transfers, type Transfer, type TransferState } from './stores';
+import type { Upload } from './types-data';
+import { forgetFile, knownUpload, rememberFile } from './upload-memory';
+
+const atOnce = 2;
+const retryMs = [1000, 2000, 4000, 8000, 15_000];
+// What another try cannot mend.
+const final = new Set(['upload_expired', 'not_found', 'quota', 'disk_full', 'forbidden', 'http_404', 'http_410', 'http_413', 'http_507']);
+
+interface Work {
+  file: File;
+  stop: (() => void) | null;
+  attempt: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  rate: Rate;
+}
+const works = new Map<string, Work>();
+let keys = 0;
+
+const find = (key: string): Transfer | undefined => transfers.value.find((one) => one.key === key);
+function set(key: string, change: Partial<Transfer>): void {
+  transfers.value = transfers.value.map((one) => (one.key === key ? { ...one, ...change } : one));
+}
+
+// --- Other tabs: they show what this one sends, and do not send it a second time.
+const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('samovar.uploads');
+type Note = { id: string; sent: number; state: TransferState } | { gone: string };
+channel?.addEventListener('message', (event: MessageEvent<Note>) => {
+  const note = event.data;
+  if ('gone' in note) {
+    transfers.value = transfers.value.filter((one) => one.id !== note.gone);
+    return;
+  }
+  const mine = transfers.value.find((one) => one.id === note.id);
+  if (!mine || works.has(mine.key)) {
+    if (!mine) void refreshUploads();
+    return;
+  }
+  if (note.state === 'sent') void refreshUploads();
+  else set(mine.key, { state: note.state === 'paused' ? 'file' : 'elsewhere', sent: note.sent });
+});
+function tell(key: string): void {
+  const one = find(key);
+  if (one?.id) channel?.postMessage({ id: one.id, sent: one.sent, state: one.state } satisfies Note);
+}
+
+// --- Sending
+function stop(key: string): void {
+  const work = works.get(key);
+  if (!work) return;
+  clearTimeout(work.timer);
+  work.stop?.();
+  work.stop = null;
+}
+
+function pump(): void {
+  const busy = transfers.value.filter((one) => one.state === 'sending' || one.state === 'waiting').length;
+  for (const next of transfers.value.filter((one) => one.state === 'queued').slice(0, Math.max(0, atOnce - busy))) void begin(next.key);
+}
+
+async function begin(key: string): Promise<void> {
+  const work = works.get(key);
+  const one = find(key);
+  if (!work || !one) return;
+  set(key, { state: 'sending', error: '' });
+  work.rate = new Rate();
+  try {
+    if (!one.id) {
+      const id = await data.createUpload(work.file.name, work.file.size);
+      if (!find(key)) {
+        // Cancelled meanwhile.
+        await data.deleteUpload(id);
+        return;
+      }
+      rememberFile(work.file, id);
+      set(key, { id });
+    }
+    const id = find(key)?.id;
+    if (!id || find(key)?.state !== 'sending') return;
+    let shown = 0;
+    const halt = await data.sendUpload(id, work.file, {
+      onProgress: (sent) => {
+        work.attempt = 0;
+        const now = performance.now();
+        work.rate.add(sent, now);
+        // Bytes move faster than anybody reads.
+        if (now - shown < 250 && sent < work.file.size) return;
+        shown = now;
+        set(key, { sent, state: 'sending', perSecond: work.rate.perSecond() });
+        tell(key);
+      },
+      onDone: (sha256) => void done(key, sha256),
+      onError: (error) => void failed(key, error),
+    });
+    if (find(key)?.state === 'sending') work.stop = halt;
+    else halt();
+  } catch (error) {
+    await failed(key, error);
+  }
+}
+
+async function done(key: string, sha256: string): Promise<void> {
+  const work = works.get(key);
+  const one = find(key);
+  if (!work || !one) return;
+  works.delete(key);
+  forgetFile(work.file);
+  // The last answer may have been lost, and with it the hash: the box knows it.
+  const hash = sha256 || (await data.getUpload(one.id).then((upload) => upload.sha256 ?? '', () => ''));
+  set(key, { state: 'sent', sent: one.length, perSecond: null, sha256: hash });
+  tell(key);
+  pump();
+}
+
+async function failed(key: string, error: unknown): Promise<void> {
+  const work = works.get(key);
+  if (!work || find(key)?.state === 'paused') return;
+  work.stop = null;
+  if (error instanceof api.ApiError && !api.cancelled(error)) {
+    if (error.status === 401) {
+      set(key, { state: 'waiting', perSecond: null, error: error.message });
+      if (await api.logInAgain()) void begin(key);
+      return;
+    }
+    if (!final.has(error.code)) {
+      const wait = retryMs[Math.min(work.attempt, retryMs.length - 1)];
+      work.attempt += 1;
+      set(key, { state: 'waiting', perSecond: null, error: error.message });
+      tell(key);
+      work.timer = setTimeout(() => void begin(key), wait);
+      return;
+    }
+    if (error.status === 404 || error.status === 410) {
+      forgetFile(work.file);
+      set(key, { id: '', sent: 0 });
+    }
+  }
+  set(key, { state: 'failed', perSecond: null, error: api.errorText(error) });
+  pump();
+}
+
+// --- What a person does
+function append(file: File, change: Partial<Transfer>): string {
+  keys += 1;
+  const key = `t${keys}`;
+  const one: Transfer = { key, id: '', name: file.name, length: file.size, sent: 0, state: 'queued', perSecond: null, error: '', sha256: '', operation: '', ...change };
+  works.set(key, { file, stop: null, attempt: 0, timer: undefined, rate: new Rate() });
+  transfers.value = [...transfers.value, one];
+  return key;
+}
+
+// A file that was begun before goes on; any other begins.
+export async function addFiles(files: readonly File[]): Promise<void> {
+  await known.catch(() => undefined);
+  for (const file of files) {
+    const id = knownUpload(file);
+    const begun = id ? transfers.value.find((one) => one.id === id) : undefined;
+    if (begun && works.has(begun.key)) resume(begun.key);
+    else if (begun?.state === 'file') attach(begun.key, file);
+    else if (!begun || begun.state !== 'elsewhere') append(file, {});
+  }
+  pump();
+}
+
+// The same file again, chosen by hand. False when it cannot be the same.
+export function attach(key: string, file: File): boolean {
+  const one = find(key);
+  if (!one || file.size !== one.length || file.name !== one.name) return false;
+  rememberFile(file, one.id);
+  works.set(key, { file, stop: null, attempt: 0, timer: undefined, rate: new Rate() });
+  set(key, { state: 'queued', error: '' });
+  pump();
+  return true;
+}
+
+export function pause(key: string): void {
+  set(key, { state: 'paused', perSecond: null, error: '' });
+  stop(key);
+  tell(key);
+  pump();
+}
+
+export function resume(key: string): void {
+  if (!works.has(key)) return;
+  set(key, { state: 'queued', error: '' });
+  pump();
+}
+
+export async function cancel(key: string): Promise<void> {
+  const one = find(key);
+  if (!one) return;
+  set(key, { state: 'paused' });
+  stop(key);
+  const work = works.get(key);
+  if (work) forgetFile(work.file);
+  if (one.id) {
+    await data.deleteUpload(one.id).catch((error: unknown) => {
+      // Gone already is as good.
+      if (!(error instanceof api.ApiError) || (error.status !== 404 && error.status !== 410)) throw error;
+    });
+  }
+  dropCard(key);
+  pump();
+}
+
+// A data set is being made of it; with an empty operation, not any more.
+export function usedBy(key: string, operation: string): void {
+  set(key, { operation });
+}
+export function dropCard(key: string): void {
+  const id = find(key)?.id;
+  works.delete(key);
+  transfers.value = transfers.value.filter((one) => one.key !== key);
+  if (id) channel?.postMessage({ gone: id } satisfies Note);
+}
+
+// --- What the box knows
+function fromBox(upload: Upload): Transfer {
+  keys += 1;
+  const state = upload.complete ? 'sent' : 'file';
+  return { key: `t${keys}`, id: upload.id, name: upload.file_name, length: upload.length, sent: upload.offset, state, perSecond: null, error: '', sha256: upload.sha256 ?? '', operation: '' };
+}
+
+// The first look at the box's list; files dropped before it wait, or they would begin a second time.
+let known: Promise<void> = Promise.resolve();
+
+export async function refreshUploads(): Promise<void> {
+  const mine = session.value?.user.id;
+  const { items } = await data.getUploads();
+  const listed = new Map(items.filter((upload) => upload.owner_id === mine).map((upload) => [upload.id, upload]));
+  const kept = transfers.value.flatMap((one) => {
+    const upload = listed.get(one.id);
+    listed.delete(one.id);
+    if (!one.id || works.has(one.key)) return one;
+    if (!upload) return [];
+    return upload.complete ? { ...one, state: 'sent' as const, sent: one.length, sha256: upload.sha256 ?? '' } : { ...one, sent: Math.max(one.sent, upload.offset) };
+  });
+  transfers.value = [...kept, ...[...listed.values()].map(fromBox)];
+}
+
+// --- Life of the page
+function beforeLeaving(event: BeforeUnloadEvent): void {
+  if (transfers.value.some((one) => works.has(one.key) && (one.state === 'sending' || one.state === 'waiting' || one.state === 'queued'))) event.preventDefault();
+}
+
+let started = false;
+export function startUploads(): void {
+  if (started) return;
+  started = true;
+  addEventListener('beforeunload', beforeLeaving);
+  // The box is back: no need to wait for the next try.
+  effect(() => {
+    if (live.value.state !== 'live') return;
+    for (const one of transfers.peek()) {
+      const work = works.get(one.key);
+      if (!work || one.state !== 'waiting' || !work.timer) continue;
+      clearTimeout(work.timer);
+      work.timer = undefined;
+      void begin(one.key);
+    }
+  });
+  // Whoever logs out takes their files along.
+  effect(() => {
+    if (session.value) {
+      known = refreshUploads();
+      known.catch(() => undefined);
+      return;
+    }
+    for (const work of works.values()) {
+      clearTimeout(work.timer);
+      work.stop?.();
+    }
+    works.clear();
+  });
+}

@@ -1,0 +1,124 @@
+// The distribution of a column: bars in a small picture, and large with a table instead if one prefers.
+import { useState } from 'preact/hooks';
+import * as f from '../../lib/format';
+import { t } from '../../lib/messages';
+import type { ProfileColumn } from '../../lib/types-data';
+import { Button } from '../../ui/Button';
+import { Meter } from '../../ui/Meter';
+import { Table } from '../../ui/Table';
+import { bins, describeColumn, levelBins, valueText, type Bin } from './values';
+import css from './dataset.module.css';
+
+const miniBars = 24;
+
+// One path for all bars, 100 high and one unit wide each; a count above zero is never invisible.
+export function barsPath(counts: readonly number[]): string {
+  const top = counts.reduce((a, b) => Math.max(a, b), 0);
+  if (top <= 0) return '';
+  return counts
+    .map((count, index) => {
+      const height = count > 0 ? Math.max(3, (count / top) * 100) : 0;
+      return height > 0 ? `M${index + 0.06} 100v-${height.toFixed(1)}h0.88v${height.toFixed(1)}z` : '';
+    })
+    .join('');
+}
+
+function Picture({ counts, label, large }: { counts: readonly number[]; label: string; large?: boolean }) {
+  return (
+    <svg class={large ? css.large : css.mini} viewBox={`0 0 ${Math.max(1, counts.length)} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <path d={barsPath(counts)} fill="currentColor" />
+    </svg>
+  );
+}
+
+export function Mini({ column, rows }: { column: ProfileColumn; rows: number }) {
+  const list = column.histogram ? bins(column) : levelBins(column).slice(0, miniBars);
+  if (list.length === 0) return <span class={css.sub}>{t(column.distinct ? 'profile.too_many' : 'profile.none')}</span>;
+  return <Picture counts={list.map((one) => one.count)} label={describeColumn(column, rows)} />;
+}
+
+function Values({ column, list, total }: { column: ProfileColumn; list: readonly Bin[]; total: number }) {
+  return (
+    // A scrolling area must be reachable by keyboard.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div class={css.scroll} tabIndex={0} role="region" aria-label={t('chart.table_of', { title: column.name })}>
+      <Table
+        caption={t('chart.table_of', { title: column.name })}
+        rows={list.map((one, index) => ({ ...one, index }))}
+        rowKey={(row) => row.index}
+        columns={[
+          { id: 'value', title: t('profile.value'), main: true, cell: (row) => <span translate={false}>{row.label}</span> },
+          { id: 'count', title: t('profile.count'), numeric: true, cell: (row) => f.number(row.count) },
+          {
+            id: 'share',
+            title: t('profile.share'),
+            cell: (row) => (
+              <span class={css.share}>
+                <span>{f.percent(total > 0 ? row.count / total : null, 1)}</span>
+                <Meter plain fraction={total > 0 ? row.count / total : 0} label={row.label} />
+              </span>
+            ),
+          },
+        ]}
+      />
+    </div>
+  );
+}
+
+const quantiles = ['0.01', '0.05', '0.25', '0.5', '0.75', '0.95', '0.99'];
+
+function Facts({ column }: { column: ProfileColumn }) {
+  const text = (value: number | string | null | undefined): string => valueText(value, column.type);
+  const rows: [string, string][] = [];
+  if (column.distinct !== undefined) rows.push([t('profile.distinct'), t(column.distinct_exact === false ? 'profile.about' : 'profile.exactly', { count: f.number(column.distinct) })]);
+  if (column.min !== undefined && column.min !== null) rows.push([t('profile.min'), text(column.min)]);
+  if (column.max !== undefined && column.max !== null) rows.push([t('profile.max'), text(column.max)]);
+  if (typeof column.mean === 'number') rows.push([t('profile.mean'), text(column.mean)]);
+  if (typeof column.sd === 'number' && column.type !== 'time') rows.push([t('profile.sd'), f.figure(column.sd)]);
+  for (const q of quantiles) if (column.quantiles?.[q] !== undefined && column.quantiles[q] !== null) rows.push([t('profile.quantile', { share: f.percent(Number(q)) }), text(column.quantiles[q])]);
+  if (column.length) rows.push([t('profile.length'), t('profile.length_text', { min: f.number(column.length.min), max: f.number(column.length.max), mean: f.figure(Math.round(column.length.mean * 10) / 10) })]);
+  return (
+    <dl class={css.facts}>
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function ColumnDetail({ column, rows }: { column: ProfileColumn; rows: number }) {
+  const [asTable, setAsTable] = useState(false);
+  const drawn = !!column.histogram;
+  const list = drawn ? bins(column) : levelBins(column);
+  const total = rows - column.missing;
+  return (
+    <div class={css.detail}>
+      {list.length > 0 && (
+        <figure class={css.figure} aria-label={t('profile.distribution', { name: column.name })}>
+          {drawn && (
+            <div class={css.figureHead}>
+              <Button variant="quiet" small icon={asTable ? 'chart' : 'table'} aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+                {t('chart.table')}
+              </Button>
+            </div>
+          )}
+          {drawn && !asTable ? (
+            <>
+              <Picture large counts={list.map((one) => one.count)} label={describeColumn(column, rows)} />
+              <div class={css.axis} aria-hidden="true">
+                <span>{valueText(column.histogram?.edges[0], column.type)}</span>
+                <span>{valueText(column.histogram?.edges.at(-1), column.type)}</span>
+              </div>
+            </>
+          ) : (
+            <Values column={column} list={list} total={total} />
+          )}
+        </figure>
+      )}
+      <Facts column={column} />
+    </div>
+  );
+}
