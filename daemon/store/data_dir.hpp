@@ -39,10 +39,16 @@ class DataDir {
   std::string version_file(std::string_view dataset, std::uint32_t version, std::string_view name) const;
   std::string source(std::string_view dataset) const;
 
+  // An empty folder for an ingest; what an earlier attempt left in it is removed.
+  Result<void> make_incoming(std::string_view operation);
   // incoming/<operation> → versions/<dataset>.<v>, all of it, durable. Before the manifest is proposed:
   // a cut in between leaves a folder that collect() removes.
   Result<void> publish(std::string_view operation, std::string_view dataset, std::uint32_t version);
+  // uploads/<id> → sources/<dataset>; nothing to do when that was done before a cut.
   Result<void> keep_source(std::string_view upload_id, std::string_view dataset);
+  // The way back, for an ingest that was cut before its manifest.
+  Result<void> return_source(std::string_view dataset, std::string_view upload_id);
+  Result<void> remove_upload(std::string_view upload_id);
   Result<void> remove_version(std::string_view dataset, std::uint32_t version);
   Result<void> remove_source(std::string_view dataset);
   Result<void> remove_incoming(std::string_view operation);
@@ -60,13 +66,24 @@ class DataDir {
   // Removes what is not known. Nothing may be writing what is not in `known`.
   Result<Collected> collect(const Known& known);
 
+  Result<std::vector<std::string>> upload_ids();
+  // How much of the disk the store's files take up; walks them all.
+  Result<std::uint64_t> used_bytes();
+
   // Errc::no_space with a sentence when `more` bytes do not fit.
   Result<void> check_room(std::uint64_t more);
   // Makes the ballast when there is room; gives it up below the reserve.
   Result<void> tend_ballast();
+  // For when a write just failed with Errc::no_space.
+  Result<void> drop_ballast();
 
  private:
   DataDir(Disk& disk, std::string root, SpaceRules rules);
+  Result<void> remove_tree(const std::string& folder);
+  Result<void> remove_file(const std::string& path, const char* folder);
+  Result<void> move_synced(const std::string& from, const std::string& to);
+  Result<std::uint64_t> bytes_of(const std::string& path);
+
   Disk* disk_;
   std::string root_;
   SpaceRules rules_;
