@@ -1,0 +1,68 @@
+// What every timed program shares: the processor's time, and one line of JSON for a result.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace samovar::bench {
+
+inline double seconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+// Of this process, all threads together: what a busy neighbour does not change.
+inline double cpu_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+inline double wall_seconds() { return seconds_of(CLOCK_MONOTONIC); }
+
+// Seconds of one call of `work`, the best of those that fit into `budget` seconds, at least three.
+template <class Work>
+double best_cpu_seconds(double budget, Work work) {
+  double best = 1e300;
+  const double start = wall_seconds();
+  for (int round = 0; round < 3 || wall_seconds() - start < budget; ++round) {
+    const double before = cpu_seconds();
+    work();
+    const double taken = cpu_seconds() - before;
+    if (taken < best) best = taken;
+  }
+  return best;
+}
+
+// Keeps the compiler from leaving out what nobody looks at.
+template <class T>
+inline void keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+struct Figure {
+  std::string_view bench;
+  std::string_view metric;
+  std::string_view unit;
+  double ours = 0;
+  double peer = 0;  // 0: there is none
+  std::string_view peer_name;
+};
+inline void print(const Figure& figure) {
+  std::printf("{\"bench\":\"%.*s\",\"metric\":\"%.*s\",\"unit\":\"%.*s\",\"ours\":%.4g",
+              static_cast<int>(figure.bench.size()), figure.bench.data(),
+              static_cast<int>(figure.metric.size()), figure.metric.data(),
+              static_cast<int>(figure.unit.size()), figure.unit.data(), figure.ours);
+  if (figure.peer > 0)
+    std::printf(",\"peer\":%.4g,\"peer_name\":\"%.*s\",\"ratio\":%.3g", figure.peer,
+                static_cast<int>(figure.peer_name.size()), figure.peer_name.data(),
+                figure.ours / figure.peer);
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
+inline bool has_flag(int argc, char** argv, std::string_view flag) {
+  for (int i = 1; i < argc; ++i) {
+    if (flag == argv[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace samovar::bench
