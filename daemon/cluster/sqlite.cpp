@@ -39,7 +39,8 @@ Result<std::unique_ptr<Db>> Db::open_memory() {
   SAMOVAR_TRY(sqlite3* const handle, open_handle());
   std::unique_ptr<Db> db(new Db(handle));
   SAMOVAR_CHECK(
-      db->exec("PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"));
+      db->exec("PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON; PRAGMA "
+               "temp_store = MEMORY;"));
   return db;
 }
 

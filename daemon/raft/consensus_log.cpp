@@ -18,6 +18,7 @@ Result<std::unique_ptr<ConsensusLog>> ConsensusLog::open(Loop& loop, ConsensusOp
 void ConsensusLog::propose(Bytes command, std::function<void(Result<Bytes>)> done) {
   impl_->propose(std::move(command), std::move(done));
 }
+void ConsensusLog::compact_soon() { impl_->compact_soon(); }
 ConsensusStatus ConsensusLog::status() const { return impl_->status(); }
 void ConsensusLog::close(std::function<void()> done) { impl_->close(std::move(done)); }
 

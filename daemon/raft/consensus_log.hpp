@@ -83,6 +83,11 @@ class ConsensusLog {
   // command may be there after a restart), which is why commands carry a request id.
   void propose(Bytes command, std::function<void(Result<Bytes>)> done);
 
+  // What was deleted from the state should leave the disk: the next entries make two snapshots (libraft keeps
+  // the last two), and closed segments behind them are removed. The segment being filled stays until it is
+  // full, or closed by the next start.
+  void compact_soon();
+
   ConsensusStatus status() const;
 
   // Takes nothing new, finishes what is in flight, closes the files. Once.

@@ -32,6 +32,7 @@ class ConsensusLog::Impl final : private RaftEvents {
 
   Result<void> open();
   void propose(Bytes command, Done done);
+  void compact_soon();
   ConsensusStatus status() const;
   void close(std::function<void()> done);
 
@@ -57,6 +58,7 @@ class ConsensusLog::Impl final : private RaftEvents {
   bool turn();
   bool submit();
   bool witness();
+  void end_compaction();
   void on_witnessed(const Result<void>& written);
   void deliver();
   void fail(const std::string& why);
@@ -81,6 +83,8 @@ class ConsensusLog::Impl final : private RaftEvents {
   std::uint64_t head_index_ = 0;
   Witness witnessed_;  // last durable
   std::uint64_t snapshot_index_ = 0;
+  unsigned compacting_ = 0;  // snapshots still to be made for compact_soon
+  bool eager_ = false;       // libraft makes one after each entry
   bool replaying_ = true;
   bool hold_submits_ = false;
   Loop::Id hold_timer_ = 0;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kBatchBytesMax = 1024 * 1024;
 constexpr std::size_t kBatchEntriesMax = 256;
+constexpr unsigned kSnapshotsKept = 2;  // by libraft
 // Long enough for a harness to kill us between the early answer and the write.
 constexpr std::chrono::milliseconds kEarlyHold{50};
 
@@ -89,6 +90,7 @@ bool ConsensusLog::Impl::turn() {
     again = witness();
     again = submit() || again;
   }
+  end_compaction();
   deliver();
   advance_close();
   return again;
@@ -202,6 +204,7 @@ Result<Bytes> ConsensusLog::Impl::on_snapshot() {
   }
   Bytes sealed = sealer_.seal_snapshot(head_, *state);
   snapshot_index_ = head_index_;
+  if (compacting_ > 0) --compacting_;
   SAMOVAR_FAILPOINT("raft.snapshot.after");
   return sealed;
 }
@@ -217,6 +220,20 @@ bool ConsensusLog::Impl::on_restore(ByteView bytes) {
   }
   head_ = snapshot->position;
   return true;
+}
+
+void ConsensusLog::Impl::compact_soon() {
+  if (!raft_ || raft_closing_) return;
+  compacting_ = kSnapshotsKept;
+  eager_ = true;
+  raft_->set_snapshots(1, 1);
+}
+
+// Not from on_snapshot: libraft reads its settings once more after it.
+void ConsensusLog::Impl::end_compaction() {
+  if (!eager_ || compacting_ > 0 || !raft_ || raft_closing_) return;
+  eager_ = false;
+  raft_->set_snapshots(options_.snapshot_threshold, options_.snapshot_trailing);
 }
 
 ConsensusStatus ConsensusLog::Impl::status() const {

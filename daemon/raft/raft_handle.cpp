@@ -179,6 +179,11 @@ void RaftHandle::close(std::function<void()> done) {
   driver_.kick();
 }
 
+void RaftHandle::set_snapshots(unsigned threshold, unsigned trailing) {
+  raft_set_snapshot_threshold(&native_->raft, threshold);
+  raft_set_snapshot_trailing(&native_->raft, trailing);
+}
+
 Result<void> RaftHandle::submit(const std::vector<Bytes>& entries) {
   std::vector<raft_buffer> buffers(entries.size());
   bool copied = true;

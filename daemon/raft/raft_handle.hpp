@@ -49,6 +49,8 @@ class RaftHandle {
   // One write for all of them. The next only after these were applied or failed.
   Result<void> submit(const std::vector<Bytes>& entries);
   void close(std::function<void()> done);
+  // From the next entry on. `trailing` is at least 1: 0 means something else to libraft.
+  void set_snapshots(unsigned threshold, unsigned trailing);
 
   bool leader() const;
   std::uint64_t term() const;

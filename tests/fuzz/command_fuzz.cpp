@@ -44,6 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ignore(decode_reply(reply), "either answer is fine");
   Query admins(kMachine->db(), "SELECT count(*) FROM users WHERE role = 'admin' AND disabled = 0");
   if (!admins.next() || admins.number(0) < 1) std::abort();
+  Query orphans(kMachine->db(),
+                "SELECT count(*) FROM dataset_keys WHERE dataset_id NOT IN (SELECT id FROM datasets)");
+  if (!orphans.next() || orphans.number(0) != 0) std::abort();
   ignore(decode_reply(bytes), "replies are read from the log's state too");
   return 0;
 }

@@ -219,5 +219,110 @@ TEST_F(ClusterTest, ListenerHearsBeforeTheTaskResumes) {
   EXPECT_EQ(heard, (std::vector<Change::Kind>{Change::Kind::audit, Change::Kind::users}));
 }
 
+NewDataset manifest_of(std::size_t shards, std::size_t columns, std::size_t name_bytes) {
+  NewDataset out;
+  out.dataset.name = "Ward";
+  std::string schema = "{\"columns\":[";
+  for (std::size_t i = 0; i < columns; ++i) {
+    std::string name = "c" + std::to_string(i);
+    name.resize(name_bytes, '_');
+    schema += (i == 0 ? "" : ",") + ("{\"name\":\"" + name + "\",\"sensitive\":false,\"type\":\"integer\"}");
+  }
+  out.version.schema_json = schema + "]}";
+  out.version.options_json = "{}";
+  out.version.wrapped_key = Bytes(72, 1);
+  out.version.key_commitment = Bytes(16, 2);
+  out.version.source_name = "a\nfile.csv";
+  out.version.notes = {"one", "", "two\tmore"};
+  out.version.rows = shards * 1'000'000;
+  for (std::size_t i = 0; i < shards; ++i)
+    out.version.shards.push_back({static_cast<std::uint32_t>(i),
+                                  1'000'000,
+                                  16,
+                                  200'000'000,
+                                  64'000'000,
+                                  hash_of(static_cast<std::uint8_t>(i)),
+                                  {"nod_01J8Z3ABCDEFGHJKMNPQRSTVWX"},
+                                  false});
+  out.version.objects = {{"profile", 5, hash_of(1)}, {"bad-rows", 6, hash_of(2)}};
+  out.wrapped_source_key = Bytes(72, 3);
+  return out;
+}
+
+TEST_F(ClusterTest, DatasetsAndOperationsSurviveRestarts) {
+  begin();
+  const std::string owner = cluster_->user_by_name("anna")->id;
+  OperationRecord fresh;
+  fresh.kind = "ingest";
+  fresh.owner_id = owner;
+  fresh.title = "Ward\n";
+  fresh.spec_json = "{\"upload\":\"upl_1\"}";
+  const auto operation = wait(cluster_->begin_operation(call("req-op"), fresh));
+  ASSERT_TRUE(operation) << operation.error().message();
+  EXPECT_EQ(operation->state, "queued");
+  EXPECT_EQ(wait(cluster_->begin_operation(call("req-op"), fresh))->id, operation->id);
+  EXPECT_EQ(cluster_->operations().size(), 1u);
+
+  NewDataset manifest = manifest_of(512, 4096, 64);
+  manifest.dataset.owner_id = owner;
+  manifest.operation_id = operation->id;
+  const auto made = wait(cluster_->commit_dataset(call(operation->id), manifest));
+  ASSERT_TRUE(made) << made.error().message();
+  // The outcome of the first was not heard: the same again changes nothing.
+  EXPECT_EQ(wait(cluster_->commit_dataset(call(operation->id), manifest))->id, made->id);
+  NewDataset next = manifest_of(1, 2, 8);
+  next.dataset = {};
+  next.dataset.id = made->id;
+  next.version.version = 2;
+  ASSERT_TRUE(wait(cluster_->commit_dataset(call(), next)));
+  ShardMark mark{made->id, 1, 511, true};
+  ASSERT_TRUE(wait(cluster_->mark_shard(call(), mark)));
+  shut();
+  open(false);
+  const auto dataset = cluster_->dataset(made->id);
+  ASSERT_TRUE(dataset);
+  EXPECT_EQ(dataset->version, 2u);
+  EXPECT_EQ(cluster_->operation(operation->id)->state, "done");
+  const auto version = cluster_->dataset_version(made->id, 1);
+  ASSERT_TRUE(version);
+  EXPECT_EQ(version->shards.size(), 512u);
+  EXPECT_TRUE(version->shards[511].damaged);
+  EXPECT_EQ(version->schema_json, manifest.version.schema_json);
+  EXPECT_EQ(version->source_name, "a?file.csv");
+  EXPECT_EQ(version->notes, (std::vector<std::string>{"one", "two?more"}));
+  EXPECT_EQ(cluster_->version_summary(made->id, 1)->columns, 4096u);
+  EXPECT_EQ(cluster_->dataset_versions(made->id).size(), 2u);
+  EXPECT_EQ(*cluster_->wrapped_source_key(made->id), Bytes(72, 3));
+
+  ASSERT_TRUE(wait(cluster_->bin_dataset(call(), made->id)));
+  ASSERT_TRUE(wait(cluster_->destroy_dataset(call(), made->id)));
+  EXPECT_FALSE(cluster_->dataset(made->id));
+  EXPECT_TRUE(cluster_->version_refs().empty());
+  const auto index = cluster_->status().applied_index;
+  for (int i = 0; i < 1000 && cluster_->status().snapshot_index <= index; ++i)
+    ASSERT_TRUE(wait(cluster_->record(call(), "test", "", "ok", "{}")));
+  EXPECT_GT(cluster_->status().snapshot_index, index);  // long before the usual threshold
+  EXPECT_LT(cluster_->status().applied_index, index + 10);
+}
+
+TEST_F(ClusterTest, ManifestsBeyondTheBoundsAreRefusedInASentence) {
+  begin();
+  NewDataset wide = manifest_of(1, 4096, 256);
+  wide.dataset.owner_id = cluster_->user_by_name("anna")->id;
+  const auto too_wide = wait(cluster_->commit_dataset(call(), wide));
+  ASSERT_FALSE(too_wide);
+  EXPECT_EQ(too_wide.error().code(), Errc::invalid);
+  EXPECT_NE(too_wide.error().message().find("column"), std::string::npos);
+  const auto too_many = wait(cluster_->commit_dataset(call(), manifest_of(kShardsMax + 1, 1, 8)));
+  ASSERT_FALSE(too_many);
+  EXPECT_EQ(too_many.error().code(), Errc::invalid);
+  // The most that is allowed fits into one command.
+  NewDataset most = manifest_of(kShardsMax, 4096, 110);
+  most.dataset.owner_id = wide.dataset.owner_id;
+  ASSERT_GT(most.version.schema_json.size(), kSchemaBytesMax * 9 / 10);
+  const auto made = wait(cluster_->commit_dataset(call(), most));
+  EXPECT_TRUE(made) << made.error().message();
+}
+
 }  // namespace
 }  // namespace samovar::cluster::testing

@@ -4,7 +4,7 @@
 
 #include "daemon/cluster/audit.hpp"
 #include "daemon/cluster/schema.hpp"
-#include "tests/unit/daemon/cluster/machine_fixture.hpp"
+#include "tests/unit/daemon/cluster/dataset_fixture.hpp"
 
 namespace samovar::cluster::testing {
 namespace {
@@ -142,6 +142,25 @@ TEST_F(StateMachineTest, DamagedSnapshotLeavesTheOldState) {
   EXPECT_EQ(machine_->state_hash(), before);
 }
 
+TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
+  init();
+  const Bytes before = machine_->state_hash();
+  // As the first version wrote it: without the tables that came later.
+  for (const char* table : {"datasets", "dataset_versions", "dataset_keys", "shards", "dataset_objects",
+                            "dataset_grants", "operations"})
+    ASSERT_TRUE(db().exec(("DROP TABLE " + std::string(table)).c_str()));
+  ASSERT_TRUE(db().exec("PRAGMA user_version = 1"));
+  const auto image = machine_->snapshot();
+  ASSERT_TRUE(image);
+  auto other = ClusterMachine::create();
+  ASSERT_TRUE(other);
+  const auto restored = (*other)->restore(*image);
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ((*other)->state_hash(), before);
+  ASSERT_TRUE(db().exec("PRAGMA user_version = 3"));
+  EXPECT_EQ((*other)->restore(*machine_->snapshot()).error().code(), Errc::unsupported);
+}
+
 TEST_F(StateMachineTest, ListenerHearsWhatChanged) {
   init();
   std::vector<Change> heard;
@@ -181,6 +200,7 @@ class Stream {
 
   std::pair<std::string, Fields> act() {
     const std::string id = user();
+    if (pick(3) == 0) return act_on_data(id);
     switch (pick(14)) {
       case 0:
       case 1:
@@ -212,6 +232,36 @@ class Stream {
     }
   }
 
+  std::pair<std::string, Fields> act_on_data(const std::string& user_id) {
+    const std::string id = "dst_" + std::to_string(pick(5));
+    const std::string operation = "op_" + std::to_string(pick(6));
+    switch (pick(9)) {
+      case 0:
+        return {"operation.begin", operation_body(operation, pick(2) == 0 ? "version" : "ingest",
+                                                  pick(2) == 0 ? id : "", user_id)};
+      case 1:
+        return {"operation.end", Fields()
+                                     .set("id", operation)
+                                     .set("state", pick(2) == 0 ? "failed" : "cancelled")
+                                     .set("error", "")};
+      case 2:
+      case 3:
+        return {"dataset.commit", manifest_body(id, pick(2) == 0 ? "Name " + std::to_string(pick(4)) : "",
+                                                pick(2) == 0 ? operation : "", user_id)};
+      case 4:
+        return {"dataset.update", Fields().set("id", id).set("name", "nAME " + std::to_string(pick(4)))};
+      case 5:
+        return {"dataset.bin", Fields().set("id", id)};
+      case 6:
+        return {"dataset.restore", Fields().set("id", id)};
+      case 7:
+        return {"dataset.destroy", Fields().set("id", id)};
+      default:
+        return {pick(3) == 0 ? "dataset.ungrant" : "dataset.grant",
+                Fields().set("id", id).set("user_id", user_id)};
+    }
+  }
+
   std::mt19937_64 random_;
   std::int64_t time_ = 0;
 };
@@ -231,6 +281,26 @@ void expect_rules(ClusterMachine& machine, std::uint64_t seed) {
   EXPECT_EQ(one("SELECT count(*) FROM audit a JOIN audit b ON b.seq = a.seq + 1 WHERE b.time_us < a.time_us"),
             0);
   EXPECT_EQ(one("SELECT coalesce(max(seq), 0) - count(*) FROM audit"), 0) << seed;
+  EXPECT_EQ(one("SELECT count(*) FROM datasets WHERE owner_id NOT IN (SELECT id FROM users)"), 0) << seed;
+  EXPECT_EQ(one("SELECT count(*) FROM dataset_grants WHERE user_id NOT IN (SELECT id FROM users)"), 0)
+      << seed;
+  for (const char* table :
+       {"dataset_versions", "dataset_keys", "shards", "dataset_objects", "dataset_grants"})
+    EXPECT_EQ(one("SELECT count(*) FROM " + std::string(table) +
+                  " WHERE dataset_id NOT IN (SELECT id FROM datasets)"),
+              0)
+        << seed << " " << table;
+  EXPECT_EQ(
+      one("SELECT count(*) FROM datasets d WHERE version <> (SELECT max(v.version) FROM dataset_versions v "
+          "WHERE v.dataset_id = d.id)"),
+      0)
+      << seed;
+  EXPECT_EQ(
+      one("SELECT count(*) FROM (SELECT name_key FROM datasets WHERE binned_us IS NULL GROUP BY name_key "
+          "HAVING count(*) > 1)"),
+      0)
+      << seed;
+  EXPECT_EQ(one("SELECT count(*) FROM operations WHERE (state = 'queued') <> (ended_us IS NULL)"), 0) << seed;
   security::ChainVerifier verifier;
   std::uint64_t next = 1;
   while (verify_some(db, verifier, next, 100)) {

@@ -81,6 +81,32 @@ TEST_F(ConsensusLogTest, SnapshotIsTakenAndRestored) {
   EXPECT_EQ(machine_->list.size(), 90u);
 }
 
+TEST_F(ConsensusLogTest, CompactionDropsClosedSegmentsAndOldSnapshots) {
+  begin();
+  const auto closed = [&] {
+    std::vector<std::string> names;
+    for (const auto& [name, bytes] : contents_of(dir_.path("raft")))
+      if (name.size() == 33 && name[16] == '-') names.push_back(name);
+    return names;
+  };
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(propose(std::string(20'000, 'x')));
+  const std::size_t before = closed().size();
+  ASSERT_GE(before, 3u);
+  EXPECT_EQ(machine_->snapshots, 0);
+  log_->compact_soon();
+  // A snapshot is not begun while the one before it is being written: how many entries it takes is the disk's
+  // to say.
+  for (int i = 0; i < 1000 && machine_->snapshots < 2; ++i) ASSERT_TRUE(propose("small"));
+  EXPECT_EQ(machine_->snapshots, 2);
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(propose("small"));
+  EXPECT_EQ(machine_->snapshots, 2);  // and back to the usual threshold
+  const auto list = machine_->list;
+  reopen();
+  EXPECT_LT(closed().size(), before);
+  EXPECT_EQ(machine_->list, list);
+  EXPECT_EQ(machine_->restores, 1);
+}
+
 TEST_F(ConsensusLogTest, BootstrapRefusesAFolderInUse) {
   begin();
   fill(1);
