@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "daemon/ingest/options.hpp"
 #include "trainer/data/schema.hpp"
 

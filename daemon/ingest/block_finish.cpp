@@ -1,0 +1,107 @@
+// From staged cells, in the order of the file, to the block's columns, in the order of the deal.
+#include <cmath>
+
+#include "daemon/ingest/block_parser.hpp"
+
+namespace samovar::ingest {
+
+using trainer::BlockColumn;
+using trainer::ColumnType;
+
+void BlockParser::shuffle_good_rows() {
+  order_.clear();
+  for (std::uint32_t row = 0; row < in_->rows(); ++row) {
+    if (skip_[row] == 0) order_.push_back(row);
+  }
+  // Fisher-Yates; the block's number makes each block's order its own.
+  std::uint64_t state = mix_word(rules_.seed ^ mix_word(in_->sequence + 0x9e3779b97f4a7c15));
+  for (std::size_t left = order_.size(); left > 1; --left) {
+    state += 0x9e3779b97f4a7c15;
+    const auto pick = static_cast<std::size_t>((mix_word(state) >> 32) * left >> 32);
+    std::swap(order_[left - 1], order_[pick]);
+  }
+}
+
+void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
+  const std::size_t rows = order_.size();
+  if (out.type != stage.type) out = BlockColumn{};
+  out.type = stage.type;
+  switch (stage.type) {
+    case ColumnType::category:
+      return finish_category(stage, out);
+    case ColumnType::text:
+      return finish_text(stage, out);
+    case ColumnType::sparse:
+      return finish_sparse(stage, out);
+    case ColumnType::real:
+      out.valid.resize(rows);
+      out.reals.resize(rows);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const double value = stage.reals[order_[i]];
+        out.reals[i] = value;
+        out.valid[i] = std::isnan(value) ? 0 : 1;
+      }
+      return;
+    default:
+      out.valid.resize(rows);
+      out.integers.resize(rows);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const std::int64_t value = stage.integers[order_[i]];
+        out.integers[i] = value;
+        out.valid[i] = value == kNoInteger ? 0 : 1;
+      }
+  }
+}
+
+void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
+  const std::size_t rows = order_.size();
+  const char* const text = in_->text.data();
+  out.valid.resize(rows);
+  out.codes.resize(rows);
+  dictionary_.begin(text, rules_.cells.tokens);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint32_t code = dictionary_.code(stage.cells[order_[i]]);
+    out.codes[i] = code;
+    out.valid[i] = code == BlockDictionary::kMissing ? 0 : 1;
+  }
+  out.chars.clear();
+  out.ends.clear();
+  for (const Cell& level : dictionary_.levels()) {
+    const std::string_view value = cell_text(level, text);
+    out.chars.insert(out.chars.end(), value.begin(), value.end());
+    out.ends.push_back(static_cast<std::uint32_t>(out.chars.size()));
+  }
+}
+
+void BlockParser::finish_text(const ColumnStage& stage, BlockColumn& out) {
+  const std::size_t rows = order_.size();
+  const char* const text = in_->text.data();
+  out.valid.resize(rows);
+  out.ends.resize(rows);
+  out.chars.clear();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Cell& cell = stage.cells[order_[i]];
+    const std::string_view value = cell == kNoCell ? std::string_view() : cell_text(cell, text);
+    const bool missing = cell == kNoCell || rules_.cells.missing(value);
+    out.valid[i] = missing ? 0 : 1;
+    if (!missing) out.chars.insert(out.chars.end(), value.begin(), value.end());
+    out.ends[i] = static_cast<std::uint32_t>(out.chars.size());
+  }
+}
+
+void BlockParser::finish_sparse(const ColumnStage& stage, BlockColumn& out) {
+  const std::size_t rows = order_.size();
+  out.valid.clear();
+  out.ends.resize(rows);
+  out.indices.clear();
+  out.values.clear();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint32_t begin = stage.sparse_begin[order_[i]];
+    const std::uint32_t end = stage.sparse_end[order_[i]];
+    out.indices.insert(out.indices.end(), stage.indices.begin() + begin, stage.indices.begin() + end);
+    out.values.insert(out.values.end(), stage.values.begin() + begin, stage.values.begin() + end);
+    out.ends[i] = static_cast<std::uint32_t>(out.indices.size());
+  }
+}
+
+}  // namespace samovar::ingest

@@ -1,0 +1,226 @@
+#include "daemon/ingest/column_stage.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace samovar::ingest {
+
+using trainer::ColumnType;
+
+namespace {
+
+constexpr double kNoReal = std::numeric_limits<double>::quiet_NaN();
+
+// '0' in the low bytes that do not belong to a number of so many digits.
+constexpr std::uint64_t kZeroDigits = 0x3030'3030'3030'3030;
+
+// Eight digits, the first in the lowest byte (D. Lemire, "Quickly parsing eight digits", 2018).
+inline std::uint64_t eight_digits(std::uint64_t word) noexcept {
+  word -= kZeroDigits;
+  word = word * 10 + (word >> 8);
+  const std::uint64_t low = (word & 0x0000'00ff'0000'00ff) * 0x000f'4240'0000'0064;
+  const std::uint64_t high = (word >> 16 & 0x0000'00ff'0000'00ff) * 0x0000'2710'0000'0001;
+  return (low + high) >> 32;
+}
+inline bool all_digits(std::uint64_t word) noexcept {
+  return ((word & 0xf0f0'f0f0'f0f0'f0f0) | (((word + 0x0606'0606'0606'0606) & 0xf0f0'f0f0'f0f0'f0f0) >> 4)) ==
+         0x3333'3333'3333'3333;
+}
+
+// An empty cell, or a sign and up to eight digits. False: look again with care.
+inline bool quick_integer(const char* text, std::uint32_t begin, std::uint32_t end, bool empty_is_missing,
+                          std::int64_t& out) noexcept {
+  const bool negative = text[begin] == '-' && begin != end;
+  const std::uint32_t digits = end - begin - (negative ? 1 : 0);
+  if (digits > 8) return false;
+  // The word ends with the last digit; what stands before the first is made '0'.
+  const std::uint64_t keep = ~kLowBytes[8 - digits];
+  const std::uint64_t word = (load_word(text + end - 8) & keep) | (kZeroDigits & ~keep);
+  const auto value = static_cast<std::int64_t>(eight_digits(word));
+  out = digits == 0 ? kNoInteger : (negative ? -value : value);
+  return all_digits(word) && (digits != 0 || (empty_is_missing && !negative));
+}
+
+}  // namespace
+
+CellRules::CellRules(const ParseOptions& options)
+    : style(number_style(options)), date_order(options.date_order), tokens(options.missing) {
+  for (const std::string& token : tokens) {
+    token_bytes_max = std::max(token_bytes_max, token.size());
+    double real = 0;
+    bool boolean = false;
+    std::int64_t time = 0;
+    tokens_look_real |= parse_real(token, style, real) || parse_boolean(token, boolean) ||
+                        parse_time(token, date_order, time);
+  }
+}
+
+bool CellRules::missing(std::string_view cell) const noexcept {
+  if (cell.size() > token_bytes_max) return false;
+  return std::find(tokens.begin(), tokens.end(), cell) != tokens.end();
+}
+
+void ColumnStage::begin(ColumnType column_type, std::uint32_t rows) {
+  type = column_type;
+  switch (type) {
+    case ColumnType::category:
+    case ColumnType::text:
+      cells.resize(rows);
+      break;
+    case ColumnType::integer:
+    case ColumnType::boolean:
+    case ColumnType::time:
+      integers.resize(rows);
+      break;
+    case ColumnType::real:
+      reals.resize(rows);
+      break;
+    case ColumnType::sparse:
+      sparse_begin.assign(rows, 0);
+      sparse_end.assign(rows, 0);
+      indices.clear();
+      values.clear();
+      break;
+  }
+}
+
+// Rows not staged yet are staged after this, as reals.
+void ColumnStage::widen() {
+  type = ColumnType::real;
+  reals.resize(integers.size());
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    reals[i] = integers[i] == kNoInteger ? kNoReal : static_cast<double>(integers[i]);
+  }
+}
+
+template <bool kTrim>
+void ColumnStage::stage_cells(const CellSpan& span) {
+  Cell* const out = cells.data() + span.first_row;
+  for (std::uint32_t row = 0; row < span.rows; ++row) {
+    std::uint32_t begin = span.begin(row);
+    std::uint32_t end = span.end(row);
+    if constexpr (kTrim) {
+      const std::string_view cell = trim({span.text + begin, end - begin});
+      begin = static_cast<std::uint32_t>(cell.data() - span.text);
+      end = begin + static_cast<std::uint32_t>(cell.size());
+    }
+    out[row] = make_cell(span.text, begin, end);
+  }
+}
+
+std::uint32_t ColumnStage::stage_integers(const CellSpan& span, const CellRules& rules,
+                                          std::vector<std::uint32_t>& unfit) {
+  const bool quick = rules.style.plain() && !rules.tokens_look_real;
+  const bool empty_is_missing = rules.missing("");
+  std::int64_t* const out = integers.data() + span.first_row;
+  for (std::uint32_t row = 0; row < span.rows; ++row) {
+    if (quick && quick_integer(span.text, span.begin(row), span.end(row), empty_is_missing, out[row]))
+      continue;
+    if (!stage_one(span.first_row + row, span.cell(row), rules)) unfit.push_back(span.first_row + row);
+    if (type == ColumnType::real) return row + 1;
+  }
+  return span.rows;
+}
+
+void ColumnStage::stage_reals(const CellSpan& span, std::uint32_t from, const CellRules& rules,
+                              std::vector<std::uint32_t>& unfit) {
+  const bool quick = rules.style.plain() && !rules.tokens_look_real;
+  double* const out = reals.data() + span.first_row;
+  for (std::uint32_t row = from; row < span.rows; ++row) {
+    if (quick && parse_real(span.cell(row), out[row])) continue;
+    if (!stage_one(span.first_row + row, span.cell(row), rules)) unfit.push_back(span.first_row + row);
+  }
+}
+
+void ColumnStage::stage(const CellSpan& span, const CellRules& rules, std::vector<std::uint32_t>& unfit) {
+  switch (type) {
+    case ColumnType::category:
+    case ColumnType::text:
+      return span.trim ? stage_cells<true>(span) : stage_cells<false>(span);
+    case ColumnType::integer: {
+      const std::uint32_t done = stage_integers(span, rules, unfit);
+      if (done < span.rows) stage_reals(span, done, rules, unfit);
+      return;
+    }
+    case ColumnType::real:
+      return stage_reals(span, 0, rules, unfit);
+    default:
+      for (std::uint32_t row = 0; row < span.rows; ++row) {
+        const std::uint32_t at = span.first_row + row;
+        if (!stage_one(at, span.cell(row), rules)) unfit.push_back(at);
+      }
+  }
+}
+
+void ColumnStage::stage_missing(std::uint32_t row) {
+  switch (type) {
+    case ColumnType::category:
+    case ColumnType::text:
+      cells[row] = kNoCell;
+      break;
+    case ColumnType::real:
+      reals[row] = kNoReal;
+      break;
+    case ColumnType::sparse:
+      break;
+    default:
+      integers[row] = kNoInteger;
+  }
+}
+
+bool ColumnStage::stage_one(std::uint32_t row, std::string_view cell, const CellRules& rules) {
+  cell = trim(cell);
+  stage_missing(row);
+  if (rules.missing(cell)) return true;
+  bool truth = false;
+  switch (type) {
+    case ColumnType::integer:
+      if (parse_integer(cell, rules.style, integers[row]) && integers[row] != kNoInteger) return true;
+      integers[row] = kNoInteger;
+      {
+        double value = 0;
+        if (!parse_real(cell, rules.style, value)) return false;
+        widen();
+        reals[row] = value;
+      }
+      return true;
+    case ColumnType::real:
+      if (parse_real(cell, rules.style, reals[row])) return true;
+      reals[row] = kNoReal;
+      return false;
+    case ColumnType::boolean:
+      if (!parse_boolean(cell, truth)) return false;
+      integers[row] = truth ? 1 : 0;
+      return true;
+    case ColumnType::time:
+      if (parse_time(cell, rules.date_order, integers[row]) && integers[row] != kNoInteger) return true;
+      integers[row] = kNoInteger;
+      return false;
+    default:
+      return false;
+  }
+}
+
+void ColumnStage::stage_sparse(std::uint32_t row, const std::vector<std::uint32_t>& at,
+                               const std::vector<float>& value) {
+  sparse_begin[row] = static_cast<std::uint32_t>(indices.size());
+  indices.insert(indices.end(), at.begin(), at.end());
+  values.insert(values.end(), value.begin(), value.end());
+  sparse_end[row] = static_cast<std::uint32_t>(indices.size());
+}
+
+std::string_view unfit_reason(ColumnType type) noexcept {
+  switch (type) {
+    case ColumnType::integer:
+    case ColumnType::real:
+      return "is not a number";
+    case ColumnType::boolean:
+      return "is neither yes nor no";
+    case ColumnType::time:
+      return "is not a time";
+    default:
+      return "does not fit";
+  }
+}
+
+}  // namespace samovar::ingest

@@ -1,0 +1,80 @@
+// The rows of one shard as text, until there are enough of them for a block.
+//
+// Rows are dealt as text, not as values: a row is one copy, however many columns it has, and everything that
+// costs (splitting, numbers, dictionaries, packing) then happens a block at a time, on any thread.
+//
+// Threading: values; moved from the thread that deals to one that parses, and back for the next block.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "daemon/ingest/text_marks.hpp"
+
+namespace samovar::ingest {
+
+// Text with readable room before and after it. Grows without being cleared.
+class TextBuffer {
+ public:
+  // Numbers are read eight bytes at a time, ending with their last digit.
+  static constexpr std::size_t kFront = 64;
+
+  char* data() noexcept { return memory_.get() + kFront; }
+  const char* data() const noexcept { return memory_.get() + kFront; }
+  std::size_t capacity() const noexcept { return capacity_; }
+
+  void reserve(std::size_t bytes) {
+    if (bytes <= capacity_ && memory_) return;
+    if (memory_) bytes = std::max(bytes, capacity_ + capacity_ / 2);
+    void* grown = std::realloc(memory_.get(), kFront + bytes + 2 * kTextSlack);
+    SAMOVAR_ASSERT(grown != nullptr);
+    memory_.release();  // NOLINT: realloc has it now
+    memory_.reset(static_cast<char*>(grown));
+    if (capacity_ == 0) std::memset(grown, 0, kFront);
+    capacity_ = bytes;
+  }
+
+ private:
+  struct Free {
+    void operator()(char* memory) const noexcept { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> memory_;
+  std::size_t capacity_ = 0;
+};
+
+struct ShardText {
+  TextBuffer text;
+  std::size_t size = 0;              // bytes of text; each row ends with '\n'
+  std::vector<std::uint32_t> ends;   // where that stands
+  std::vector<std::uint64_t> lines;  // of the file, for the rows that turn out bad
+  std::uint32_t shard = 0;
+  std::uint64_t sequence = 0;  // blocks are handed on in this order
+
+  std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(ends.size()); }
+
+  // `row` may be read for kTextSlack bytes past its end.
+  void append(const char* row, std::size_t bytes, std::uint64_t line) {
+    char* out = text.data() + size;
+    if (bytes <= 512) {
+      // Whole steps of 32 bytes: what is written too much is overwritten by the next row.
+      for (std::size_t i = 0; i < bytes; i += 32) std::memcpy(out + i, row + i, 32);
+    } else {
+      std::memcpy(out, row, bytes);
+    }
+    out[bytes] = '\n';
+    ends.push_back(static_cast<std::uint32_t>(size + bytes));
+    lines.push_back(line);
+    size += bytes + 1;
+  }
+  void clear() noexcept {
+    size = 0;
+    ends.clear();
+    lines.clear();
+  }
+};
+
+}  // namespace samovar::ingest
