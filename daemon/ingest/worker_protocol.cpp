@@ -72,11 +72,6 @@ std::string file_name_of(FileKind kind, std::uint32_t number) {
   return std::to_string(number);
 }
 
-std::uint64_t sealed_number_of(FileKind kind, std::uint32_t number) noexcept {
-  constexpr std::uint64_t kObjects = std::uint64_t{1} << 32;
-  return kind == FileKind::shard ? number : kObjects + static_cast<std::uint64_t>(kind);
-}
-
 Bytes encode(const WorkerReady& message) {
   Bytes body;
   WireWriter out(body);

@@ -73,8 +73,6 @@ struct WorkerJob {
 enum class FileKind : std::uint8_t { shard = 1, profile = 2, bad_rows = 3 };
 // "0", "1", …, "profile", "bad-rows": its name below the version, nothing of it comes from a user.
 std::string file_name_of(FileKind kind, std::uint32_t number);
-// The shard number in the sealed file's id: objects lie past every shard.
-std::uint64_t sealed_number_of(FileKind kind, std::uint32_t number) noexcept;
 
 struct WantFile {
   FileKind kind = FileKind::shard;

@@ -15,6 +15,7 @@
 #include "daemon/ingest/pipeline.hpp"
 #include "daemon/ingest/worker_channel.hpp"
 #include "daemon/store/shard_file.hpp"
+#include "security/sealed_file.hpp"
 
 namespace samovar::worker {
 
@@ -28,17 +29,16 @@ class FileSink final : public ingest::ShardSink {
   Result<std::vector<ingest::StoredFile>> finish(std::string_view profile_json);
 
  private:
-  using Writer = std::unique_ptr<store::ShardWriter>;
-  Result<Writer> open(ingest::FileKind kind, std::uint32_t number);
-  Result<void> write_object(store::ShardWriter& writer, ByteView content);
-  Result<void> flush_bad_rows();
-  Result<ingest::StoredFile> close(ingest::FileKind kind, std::uint32_t number, store::ShardWriter& writer);
+  using Shard = std::unique_ptr<store::ShardWriter>;
+  using Object = std::unique_ptr<security::SealedStreamWriter>;
+  Result<std::unique_ptr<File>> open(ingest::FileKind kind, std::uint32_t number);
+  Result<Object> open_object(ingest::FileKind kind);
+  Result<ingest::StoredFile> close_object(ingest::FileKind kind, security::SealedStreamWriter& writer);
 
   ingest::WorkerChannel& channel_;
   const ingest::WorkerJob& job_;
-  std::map<std::uint32_t, Writer> shards_;
-  Writer bad_rows_;
-  Bytes bad_rows_waiting_;
+  std::map<std::uint32_t, Shard> shards_;
+  Object bad_rows_;  // made with the first one
 };
 
 }  // namespace samovar::worker

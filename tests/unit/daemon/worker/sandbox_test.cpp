@@ -45,7 +45,7 @@ TEST_P(Refused, EndsTheProcessInside) {
 INSTANTIATE_TEST_SUITE_P(Sandbox, Refused,
                          ::testing::Values("open", "socket", "unix_socket", "execve", "ptrace", "fork",
                                            "kill", "exec_memory"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& call) { return std::string(call.param); });
 
 TEST(Sandbox, LeavesWhatAWorkerNeeds) {
   int pipe_ends[2];

@@ -89,8 +89,6 @@ TEST(WorkerProtocol, FilesHaveNoNamesOfTheirOwn) {
   EXPECT_FALSE(decode_want_file(encode(WantFile{static_cast<FileKind>(4), 0})));
   EXPECT_EQ(file_name_of(FileKind::shard, 12), "12");
   EXPECT_EQ(file_name_of(FileKind::bad_rows, 0), "bad-rows");
-  EXPECT_NE(sealed_number_of(FileKind::profile, 0), sealed_number_of(FileKind::bad_rows, 0));
-  EXPECT_GT(sealed_number_of(FileKind::profile, 0), sealed_number_of(FileKind::shard, kWorkerShardsMax));
 }
 
 trainer::Schema two_columns() {
