@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "security/aead_bulk.hpp"
 #include "security/memory_lock.hpp"
 #include "security/wire.hpp"
 
@@ -31,6 +32,8 @@ void seal_with_nonce(const SecretBytes& key, const AeadNonce& nonce, ByteView pl
                      MutableBytes out) {
   SAMOVAR_ASSERT(key.size() == kAeadKeyBytes);
   SAMOVAR_ASSERT(out.size() == plain.size() + kAeadTagBytes);
+  if (plain.size() >= kBulkBytesMin && plain.size() <= kBulkBytesMax)
+    return seal_bulk(key, nonce, plain, aad, out);
   crypto_aead_xchacha20poly1305_ietf_encrypt(out.data(), nullptr, plain.data(), plain.size(), aad.data(),
                                              aad.size(), nullptr, nonce.data(), key.view().data());
 }
@@ -40,9 +43,11 @@ bool open_with_nonce(const SecretBytes& key, const AeadNonce& nonce, ByteView se
   SAMOVAR_ASSERT(key.size() == kAeadKeyBytes);
   if (sealed.size() < kAeadTagBytes) return false;
   SAMOVAR_ASSERT(out.size() == sealed.size() - kAeadTagBytes);
-  const bool good = crypto_aead_xchacha20poly1305_ietf_decrypt(out.data(), nullptr, nullptr, sealed.data(),
-                                                               sealed.size(), aad.data(), aad.size(),
-                                                               nonce.data(), key.view().data()) == 0;
+  const bool good = out.size() >= kBulkBytesMin && out.size() <= kBulkBytesMax
+                        ? open_bulk(key, nonce, sealed, aad, out)
+                        : crypto_aead_xchacha20poly1305_ietf_decrypt(
+                              out.data(), nullptr, nullptr, sealed.data(), sealed.size(), aad.data(),
+                              aad.size(), nonce.data(), key.view().data()) == 0;
   if (!good) wipe(out);
   return good;
 }

@@ -8,8 +8,10 @@
 #include <cstring>
 #include <string>
 
+#include "security/aead_bulk.hpp"
 #include "security/memory_lock.hpp"
 #include "security/secret_bytes.hpp"
+#include "security/sha256.hpp"
 
 namespace samovar::security {
 namespace {
@@ -45,11 +47,22 @@ Result<void> harden() {
   return {};
 }
 
+// OpenSSL reads its configuration and loads its provider at the first use. That use is here, before a sandbox
+// takes the files away.
+void ready_openssl() {
+  const SecretBytes key(kAeadKeyBytes);
+  const Bytes plain(kBulkBytesMin);
+  Bytes sealed(plain.size() + kAeadTagBytes);
+  seal_bulk(key, {}, plain, {}, sealed);
+  Sha256().update(sealed);
+}
+
 }  // namespace
 
 Result<void> init(const InitOptions& options) {
   if (sodium_init() < 0)
     return Error{Errc::internal, "libsodium did not start: the system's random generator is missing"};
+  ready_openssl();
   if (options.harden_process) SAMOVAR_CHECK(harden());
   if (options.require_locked_memory) {
     SAMOVAR_CHECK(check_lockable());
