@@ -51,6 +51,17 @@ void overwrite_missing(ByteView valid, std::size_t first, std::span<T> out, T va
   }
 }
 
+// Bits as ones and zeros: the loop takes whole bytes, the ends are done here.
+template <class T>
+void spread(ByteView bits, std::size_t first, std::span<T> out,
+            void (*whole)(const std::uint8_t*, std::size_t, T*)) {
+  std::size_t i = 0;
+  for (; i < out.size() && (first + i) % 8 != 0; ++i) out[i] = bit(bits, first + i) ? T{1} : T{0};
+  const std::size_t eights = (out.size() - i) / 8 * 8;
+  if (eights != 0) whole(bits.data() + (first + i) / 8, eights, out.data() + i);
+  for (i += eights; i < out.size(); ++i) out[i] = bit(bits, first + i) ? T{1} : T{0};
+}
+
 }  // namespace
 
 std::uint32_t BlockView::end(const ColumnView& column, std::size_t index) const noexcept {
@@ -109,7 +120,11 @@ void BlockView::read_reals(const ColumnView& column, std::uint32_t first, std::s
       }
       return;
     case Encoding::bits:
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = bit(column.fixed, first + i) ? Real{1} : Real{0};
+      if constexpr (std::is_same_v<Real, double>) {
+        spread(column.fixed, first, out, loops.bits_to_f64);
+      } else {
+        spread(column.fixed, first, out, loops.bits_to_f32);
+      }
       break;
     default:
       SAMOVAR_ASSERT(!"a column without numbers");
@@ -131,7 +146,7 @@ void BlockView::integers(std::size_t column, std::uint32_t first, std::span<std:
   const ColumnView& view = columns_[column];
   if (out.empty()) return;
   if (view.encoding == static_cast<std::uint8_t>(Encoding::bits)) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = bit(view.fixed, first + i) ? 1 : 0;
+    spread(view.fixed, first, out, pack::table().bits_to_i64);
     return;  // missing ones are written as 0
   }
   SAMOVAR_ASSERT(view.encoding == static_cast<std::uint8_t>(Encoding::packed));

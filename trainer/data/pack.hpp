@@ -55,10 +55,17 @@ struct Table {
                   double* out);
   void (*reals32)(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
                   float* out);
+  // 1 and 0 from whole bytes of bits: n is a multiple of 8.
+  void (*bits_to_f64)(const std::uint8_t* bits, std::size_t n, double* out);
+  void (*bits_to_f32)(const std::uint8_t* bits, std::size_t n, float* out);
+  void (*bits_to_i64)(const std::uint8_t* bits, std::size_t n, std::int64_t* out);
   void (*f32_to_f64)(const std::uint8_t* in, std::size_t n, double* out);
   void (*f64_to_f32)(const std::uint8_t* in, std::size_t n, float* out);
 };
 
+// For this processor.
 const Table& table() noexcept;
+// For every processor of the architecture; tests hold the two against each other.
+const Table& baseline_table() noexcept;
 
 }  // namespace samovar::trainer::pack

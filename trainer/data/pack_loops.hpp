@@ -87,8 +87,12 @@ void narrow32(const std::int32_t* in, std::int32_t base, std::size_t n, unsigned
 
 std::uint32_t max_code(const std::uint32_t* in, const std::uint8_t* valid, std::size_t n) {
   std::uint32_t high = 0;
+  if (valid == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) high = in[i] > high ? in[i] : high;
+    return high;
+  }
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t value = valid == nullptr || valid[i] != 0 ? in[i] : 0;
+    const std::uint32_t value = in[i] & -static_cast<std::uint32_t>(valid[i]);
     high = value > high ? value : high;
   }
   return high;
@@ -161,24 +165,38 @@ void copy_f64(const double* in, const std::uint8_t* valid, std::size_t n, std::u
     store<double>(out, i, valid == nullptr || valid[i] != 0 ? in[i] : __builtin_nan(""));
 }
 
+// A step of decimals(); 0 when all of it inverts.
+template <bool kAll>
+std::uint64_t decimals_step(const double* in, const std::uint8_t* valid, double scale, std::int32_t fill,
+                            std::size_t n, std::int32_t* out) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 · 2^52: adding and taking it away rounds to whole
+  constexpr double kMost = 2147483647.0;
+  std::uint64_t differs = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double whole = (in[i] * scale + kRound) - kRound;
+    // By masks, not by choices: the loop is to have no branch.
+    const std::uint64_t fits = -static_cast<std::uint64_t>(__builtin_fabs(whole) <= kMost);
+    const auto value = static_cast<std::int32_t>(__builtin_bit_cast(double, bits_of(whole) & fits));
+    const std::uint64_t wrong = bits_of(static_cast<double>(value) / scale) ^ bits_of(in[i]);
+    if constexpr (kAll) {
+      differs |= wrong;
+      out[i] = value;
+    } else {
+      differs |= wrong & -static_cast<std::uint64_t>(valid[i]);
+      const std::int32_t present = -static_cast<std::int32_t>(valid[i]);
+      out[i] = (value & present) | (fill & ~present);
+    }
+  }
+  return differs;
+}
 bool decimals(const double* in, const std::uint8_t* valid, double scale, std::int32_t fill, std::size_t n,
               std::int32_t* out) {
   constexpr std::size_t kStep = 1024;
-  constexpr double kRound = 6755399441055744.0;  // 1.5 · 2^52: adding and taking it away rounds to whole
-  constexpr double kMost = 2147483647.0;
   for (std::size_t first = 0; first < n; first += kStep) {
-    const std::size_t end = n - first < kStep ? n : first + kStep;
-    std::uint64_t differs = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      const bool present = valid == nullptr || valid[i] != 0;
-      const double whole = (in[i] * scale + kRound) - kRound;
-      const bool fits = whole >= -kMost && whole <= kMost;
-      const double inside = fits ? whole : 0.0;
-      const auto value = static_cast<std::int32_t>(inside);
-      const std::uint64_t wrong = bits_of(static_cast<double>(value) / scale) ^ bits_of(in[i]);
-      differs |= present ? wrong : 0;
-      out[i] = present ? value : fill;
-    }
+    const std::size_t count = n - first < kStep ? n - first : kStep;
+    const std::uint64_t differs =
+        valid == nullptr ? decimals_step<true>(in + first, nullptr, scale, fill, count, out + first)
+                         : decimals_step<false>(in + first, valid + first, scale, fill, count, out + first);
     if (differs != 0) return false;
   }
   return true;
@@ -290,6 +308,17 @@ void reals32(const std::uint8_t* in, unsigned width, std::int64_t base, double d
              float* out) {
   reals<float>(in, width, base, divisor, n, out);
 }
+template <class Out>
+void spread_bits(const std::uint8_t* bits, std::size_t n, Out* out) {
+  for (std::size_t i = 0; i < n / 8; ++i) {
+    const std::uint32_t eight = bits[i];
+    for (unsigned j = 0; j < 8; ++j)
+      out[8 * i + j] = static_cast<Out>(static_cast<std::int32_t>(eight >> j & 1));
+  }
+}
+void bits_to_f64(const std::uint8_t* bits, std::size_t n, double* out) { spread_bits(bits, n, out); }
+void bits_to_f32(const std::uint8_t* bits, std::size_t n, float* out) { spread_bits(bits, n, out); }
+void bits_to_i64(const std::uint8_t* bits, std::size_t n, std::int64_t* out) { spread_bits(bits, n, out); }
 void f32_to_f64(const std::uint8_t* in, std::size_t n, double* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<double>(load<float>(in, i));
 }
@@ -297,10 +326,33 @@ void f64_to_f32(const std::uint8_t* in, std::size_t n, float* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(load<double>(in, i));
 }
 
-constexpr Table kLoops = {range64,     narrow64,    range32,          narrow32,   max_code,   narrow_codes,
-                          all_present, to_bits,     booleans_to_bits, fits_f32,   to_f32,     copy_f64,
-                          decimals,    is_hex,      pack_hex,         unpack_hex, max_packed, never_falls,
-                          widen64,     widen_codes, reals64,          reals32,    f32_to_f64, f64_to_f32};
+constexpr Table kLoops = {.range64 = range64,
+                          .narrow64 = narrow64,
+                          .range32 = range32,
+                          .narrow32 = narrow32,
+                          .max_code = max_code,
+                          .narrow_codes = narrow_codes,
+                          .all_present = all_present,
+                          .to_bits = to_bits,
+                          .booleans_to_bits = booleans_to_bits,
+                          .fits_f32 = fits_f32,
+                          .to_f32 = to_f32,
+                          .copy_f64 = copy_f64,
+                          .decimals = decimals,
+                          .is_hex = is_hex,
+                          .pack_hex = pack_hex,
+                          .unpack_hex = unpack_hex,
+                          .max_packed = max_packed,
+                          .never_falls = never_falls,
+                          .widen64 = widen64,
+                          .widen_codes = widen_codes,
+                          .reals64 = reals64,
+                          .reals32 = reals32,
+                          .bits_to_f64 = bits_to_f64,
+                          .bits_to_f32 = bits_to_f32,
+                          .bits_to_i64 = bits_to_i64,
+                          .f32_to_f64 = f32_to_f64,
+                          .f64_to_f32 = f64_to_f32};
 
 }  // namespace
 }  // namespace samovar::trainer::pack
