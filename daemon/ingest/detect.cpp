@@ -1,0 +1,119 @@
+#include "daemon/ingest/detect.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/ingest/decoders.hpp"
+#include "daemon/ingest/detect_encoding.hpp"
+#include "daemon/ingest/detect_magic.hpp"
+#include "daemon/ingest/detect_parts.hpp"
+
+namespace samovar::ingest {
+namespace {
+
+// Gives bytes again that were read to have a look.
+class ReplaySource final : public Source {
+ public:
+  ReplaySource(ByteView head, Source* rest) : head_(head), rest_(rest) {}
+  Result<std::size_t> read(MutableBytes out) override {
+    if (at_ == head_.size()) return rest_ == nullptr ? Result<std::size_t>(std::size_t{0}) : rest_->read(out);
+    const std::size_t size = std::min(out.size(), head_.size() - at_);
+    std::memcpy(out.data(), head_.data() + at_, size);
+    at_ += size;
+    return size;
+  }
+  std::uint64_t raw_bytes_read() const override { return rest_ == nullptr ? at_ : rest_->raw_bytes_read(); }
+
+ private:
+  const ByteView head_;
+  Source* const rest_;
+  std::size_t at_ = 0;
+};
+
+// Fills `out` as far as the source goes.
+Result<std::size_t> read_full(Source& source, MutableBytes out) {
+  std::size_t have = 0;
+  while (have < out.size()) {
+    SAMOVAR_TRY(const std::size_t size, source.read(out.subspan(have)));
+    if (size == 0) break;
+    have += size;
+  }
+  return have;
+}
+
+Result<void> refuse(ByteView head) {
+  if (auto sentence = not_a_table(head.first(std::min(head.size(), kMagicBytes))))
+    return Error{Errc::invalid, *std::move(sentence)};
+  return {};
+}
+
+Result<void> detect_content(const SampleText& sample, const ParseHints& hints, Detection& out) {
+  if (hints.format) {
+    out.options.format = *hints.format;
+  } else {
+    SAMOVAR_TRY(out.options.format, detect_format(sample));
+    if (out.options.format == Format::csv && !hints.delimiter && !hints.header &&
+        looks_like_pairs(sample, out))
+      out.options.format = Format::pairs;
+  }
+  switch (out.options.format) {
+    case Format::csv:
+      return detect_csv(sample, hints, out);
+    case Format::pairs:
+      return detect_pairs(sample, hints, out);
+    case Format::libsvm:
+      return detect_libsvm(sample, out);
+    case Format::arff:
+      return detect_arff(sample, hints, out);
+    case Format::jsonl:
+      return detect_jsonl(sample, hints, out);
+  }
+  return {};
+}
+
+Error empty_file() { return Error{Errc::invalid, "the file is empty: there is nothing to read"}; }
+
+}  // namespace
+
+Result<Detection> detect(Source& raw, [[maybe_unused]] std::string_view file_name, const ParseHints& hints) {
+  Detection out;
+  Bytes head(kMagicBytes);
+  SAMOVAR_TRY(const std::size_t head_size, read_full(raw, head));
+  head.resize(head_size);
+  if (head.empty()) return empty_file();
+  SAMOVAR_CHECK(refuse(head));
+  out.options.compression = detect_compression(head);
+
+  ReplaySource replay(head, &raw);
+  SAMOVAR_TRY(const auto unpacked, open_unpacked(replay, out.options.compression));
+  Bytes packed_sample(kSampleBytesMax);
+  SAMOVAR_TRY(const std::size_t sample_size, read_full(*unpacked, packed_sample));
+  packed_sample.resize(sample_size);
+  const bool whole = sample_size < kSampleBytesMax;
+  if (packed_sample.empty()) return empty_file();
+  SAMOVAR_CHECK(refuse(packed_sample));
+
+  if (hints.encoding) {
+    out.options.encoding = *hints.encoding;
+  } else {
+    SAMOVAR_TRY(out.options.encoding, detect_encoding(packed_sample, out.notes));
+  }
+  const auto decoded =
+      make_transcoder(std::make_unique<ReplaySource>(packed_sample, nullptr), out.options.encoding);
+  Bytes text(kSampleBytesMax);
+  SAMOVAR_TRY(const std::size_t text_size, read_full(*decoded, text));
+  // Latin-1 grows by transcoding: what did not fit is missing at the end, as in any sample.
+  const bool text_whole = whole && text_size < kSampleBytesMax;
+  const SampleText sample{as_text(ByteView(text).first(text_size)), text_whole};
+  if (sample.text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Error{Errc::invalid, "the file holds nothing but blanks and line ends"};
+  if (!sample.whole && sample.text.find_first_of("\r\n") == std::string_view::npos)
+    return Error{
+        Errc::invalid,
+        "the first line is longer than 4 MB: this is no table with rows and columns, or its line ends "
+        "were lost"};
+  SAMOVAR_CHECK(detect_content(sample, hints, out));
+  return out;
+}
+
+}  // namespace samovar::ingest
