@@ -151,6 +151,13 @@ Result<ListenAddress> parse_listen(std::string_view text) {
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
+  // No TOML file holds control characters, and toml++ 3.2 stops the program at some of them.
+  const auto control = [](unsigned char c) {
+    return (c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 127;
+  };
+  if (const auto bad = std::find_if(text.begin(), text.end(), control); bad != text.end())
+    return Error{Errc::invalid, fmt::format("{} line {}: a control character, as if it were no text file",
+                                            source, 1 + std::count(text.begin(), bad, '\n'))};
   const toml::parse_result parsed = toml::parse(text, source);
   if (!parsed) {
     const auto& error = parsed.error();

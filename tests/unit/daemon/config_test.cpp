@@ -103,5 +103,13 @@ TEST(Flags, MistakesAreErrorsWithAHint) {
   EXPECT_TRUE(has(line({"--version"})->text, "samovard "));
 }
 
+TEST(Config, ControlCharactersAreRefusedWithTheirLine) {
+  const auto refused = parse(std::string_view("listen = [\"127.0.0.1:1\"]\n[\0.7", 29));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message().find("samovar.toml line 2: a control character"), std::string::npos)
+      << refused.error().message();
+  EXPECT_TRUE(parse("# Überschrift\r\n\tlog_level = \"info\"\n"));
+}
+
 }  // namespace
 }  // namespace samovar::daemon
