@@ -44,6 +44,21 @@ std::vector<Alert> current_alerts(const AlertInputs& in, const std::vector<Alert
                    "Check the disk, then restart the service: systemctl restart samovard.",
                    {}});
   add_disk(in, out);
+  if (!in.data_failure.empty())
+    out.push_back({"data_failed",
+                   "critical",
+                   "The data sets cannot be opened",
+                   in.data_failure,
+                   "Correct what the message names, then restart the service: systemctl restart samovard.",
+                   {}});
+  if (in.damaged_shards > 0)
+    out.push_back({"data_damaged",
+                   "critical",
+                   "Stored data is damaged",
+                   fmt::format("{} {} of data sets failed the check and will not be read.", in.damaged_shards,
+                               in.damaged_shards == 1 ? "piece" : "pieces"),
+                   "Check the disk. Upload the data sets that are marked as damaged again.",
+                   {}});
   if (in.temperature && *in.temperature >= kHotCelsius)
     out.push_back({"hot",
                    "warning",

@@ -24,7 +24,9 @@ struct AlertInputs {
   std::optional<double> temperature;
   std::string temperature_name;
   std::size_t unlocked_secrets = 0;
-  std::string log_failure;  // empty: the log works
+  std::string log_failure;   // empty: the log works
+  std::string data_failure;  // empty: the store of data sets is open
+  std::uint64_t damaged_shards = 0;
 };
 
 // Those that hold now; one that held before keeps its `since`.

@@ -46,6 +46,9 @@ const Key kKeys[] = {
     {"disk_reserve_mib", &Config::disk_reserve_mib, "number",
      "Changes are refused (507) while less than this is free on the disk of the state directory, so that "
      "reading and deleting always work. 1 to 1048576."},
+    {"worker_path", &Config::worker_path, "text",
+     "The program `samovar-worker`, which reads uploads in a sandbox. Empty: beside samovard, or "
+     "`/usr/lib/samovar/samovar-worker`."},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -197,6 +200,8 @@ Result<void> validate(const Config& config) {
     return Error{Errc::invalid, "log_format must be auto, text, journal or json"};
   if (!one_of(config.log_level, {"debug", "info", "warn", "error"}))
     return Error{Errc::invalid, "log_level must be debug, info, warn or error"};
+  if (!config.worker_path.empty() && config.worker_path[0] != '/')
+    return Error{Errc::invalid, "worker_path must be an absolute path, or empty for the usual places"};
   if (config.disk_reserve_mib < 1 || config.disk_reserve_mib > 1048576)
     return Error{Errc::invalid, "disk_reserve_mib must be 1 to 1048576"};
   return {};

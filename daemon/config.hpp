@@ -28,6 +28,8 @@ struct Config {
   std::string log_level = "info";
   // Changes are refused while less than this is free on the state directory's disk.
   std::uint32_t disk_reserve_mib = 64;
+  // The program that reads uploads in a sandbox; empty: beside samovard, else where the package puts it.
+  std::string worker_path;
 
   // Command line only.
   std::string sysfs_root = "/";  // another tree with sys/ and proc/, for tests of the sensors

@@ -75,6 +75,17 @@ std::uint64_t memory_bytes() {
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::string worker_program() {
+  constexpr const char* kInstalled = "/usr/lib/samovar/samovar-worker";
+  char path[4096];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0 || size == sizeof path) return kInstalled;
+  std::string beside(path, static_cast<std::size_t>(size));
+  beside.resize(beside.rfind('/') + 1);
+  beside += "samovar-worker";
+  return ::access(beside.c_str(), X_OK) == 0 ? beside : kInstalled;
+}
+
 std::string sandbox_state() {
   const std::array<bool, 4> fences = {prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,
                                       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2, system_is_read_only(),

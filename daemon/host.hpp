@@ -13,6 +13,9 @@ std::vector<std::string> interface_addresses();  // up, not loopback; without zo
 std::string machine_arch();                      // "x86_64", "aarch64"
 std::uint64_t memory_bytes();
 
+// samovar-worker: beside this program, where a build has it, or where the package puts it.
+std::string worker_program();
+
 // "full", "partial" or "off": which of the unit's fences (no new privileges, system call filter,
 // read-only system, no writable code) really hold.
 std::string sandbox_state();

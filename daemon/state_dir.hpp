@@ -3,6 +3,7 @@
 //   identity/   the node's keys            tls/        web root and leaf
 //   keyring     the wrapped master key     key         auto-unlock key (mode 0400), in key_file mode
 //   raft/       the sealed log             history/    sealed metrics history
+//   data/       uploads and data sets, sealed (daemon/store/data_dir.hpp)
 //   clock       last known time            lock        held while a daemon runs
 //
 // keyring.new → keyring by rename is the commit point of set-up:
@@ -46,6 +47,7 @@ class StateDir {
   std::string keyring_new() const { return path_ + "/keyring.new"; }
   std::string raft() const { return path_ + "/raft"; }
   std::string history() const { return path_ + "/history"; }
+  std::string data() const { return path_ + "/data"; }
   std::string clock() const { return path_ + "/clock"; }
 
  private:

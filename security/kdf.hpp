@@ -16,6 +16,7 @@ inline constexpr std::string_view kPepper = "pepper";       // keys password and
 inline constexpr std::string_view kAuditMac = "audit-mac";  // authenticates audit exports
 inline constexpr std::string_view kCsrf = "csrf";           // keys the anti-forgery value of a session
 inline constexpr std::string_view kHistory = "history";     // seals the metrics history
+inline constexpr std::string_view kUpload = "upload";       // wraps the one-off keys of uploads
 inline constexpr std::string_view kTls = "tls";             // seals the web root's key
 }  // namespace purpose
 

@@ -16,7 +16,9 @@ std::string random_boot(Rng& rng) {
   return base32_encode(bytes);
 }
 
-bool wants(const Subscription& subscription, std::string_view event) {
+bool wants(const Subscription& subscription, std::string_view event,
+           const std::optional<std::string>& only = {}) {
+  if (only && !subscription.admin && (only->empty() || *only != subscription.user_id)) return false;
   if (event.substr(0, 6) == "audit." && !subscription.audit) return false;
   if (subscription.topics.empty()) return true;
   return std::any_of(subscription.topics.begin(), subscription.topics.end(), [&](const std::string& topic) {
@@ -80,20 +82,24 @@ void EventHub::replay(Stream& stream, std::string_view last_event_id) {
     return;
   }
   for (const Change& change : ring_)
-    if (change.seq > seen && wants(stream.subscription, change.event)) stream.sink->send(change.text);
+    if (change.seq > seen && wants(stream.subscription, change.event, change.only))
+      stream.sink->send(change.text);
 }
 
-void EventHub::publish_change(std::string_view event, std::string_view data) {
+void EventHub::publish_change(std::string_view event, std::string_view data,
+                              const std::optional<std::string>& only) {
   ++seq_;
-  ring_.push_back({seq_, std::string(event), event_text(last_id(), event, data)});
+  ring_.push_back({seq_, std::string(event), event_text(last_id(), event, data), only});
   if (ring_.size() > kRingMax) ring_.pop_front();
   const std::string text = ring_.back().text;
   const auto listeners = streams_;  // a send may end a stream
   for (const auto& stream : listeners)
-    if (stream->open && wants(stream->subscription, event) && !stream->sink->send(text)) end(stream, false);
+    if (stream->open && wants(stream->subscription, event, only) && !stream->sink->send(text))
+      end(stream, false);
 }
 
-void EventHub::publish_sample(std::string_view event, std::string_view key, std::string_view data) {
+void EventHub::publish_sample(std::string_view event, std::string_view key, std::string_view data,
+                              const std::optional<std::string>& only) {
   constexpr auto kApart = std::chrono::milliseconds(450);  // 2 Hz, with room for a timer that is early
   const MonoTime now = loop_.clock().mono();
   const std::string name = fmt::format("{} {}", event, key);
@@ -103,7 +109,7 @@ void EventHub::publish_sample(std::string_view event, std::string_view key, std:
   const std::string text = event_text({}, event, data);
   const auto listeners = streams_;
   for (const auto& stream : listeners)
-    if (stream->open && wants(stream->subscription, event)) stream->sink->send(text);
+    if (stream->open && wants(stream->subscription, event, only)) stream->sink->send(text);
 }
 
 void EventHub::recheck() {

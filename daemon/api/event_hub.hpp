@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ namespace samovar::api {
 struct Subscription {
   std::vector<std::string> topics;  // "node", or a whole event's name; empty: all
   bool audit = false;               // may hear audit.appended
+  std::string user_id;              // hears what is meant for this user alone
+  bool admin = false;               // and an administrator hears that of everybody
   std::string last_event_id;
   std::function<std::string()> hello;  // the snapshot's JSON
   // Negative: the session has ended; else for how long it will live without activity.
@@ -43,10 +46,12 @@ class EventHub {
 
   void subscribe(std::shared_ptr<EventSink> sink, Subscription subscription);
 
-  // `data` is one line of JSON.
-  void publish_change(std::string_view event, std::string_view data);
+  // `data` is one line of JSON. With `only` it is for that user and administrators; empty: for all.
+  void publish_change(std::string_view event, std::string_view data,
+                      const std::optional<std::string>& only = {});
   // At most twice a second per event and `key` (the node): more are dropped.
-  void publish_sample(std::string_view event, std::string_view key, std::string_view data);
+  void publish_sample(std::string_view event, std::string_view key, std::string_view data,
+                      const std::optional<std::string>& only = {});
 
   // Ends the streams whose session has ended ("bye"). Called every minute, and when sessions change.
   void recheck();
@@ -60,6 +65,7 @@ class EventHub {
     std::uint64_t seq;
     std::string event;
     std::string text;
+    std::optional<std::string> only;
   };
   void replay(Stream& stream, std::string_view last_event_id);
   void end(const std::shared_ptr<Stream>& stream, bool bye);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -140,11 +142,16 @@ Task<Response> get_events(Services& services, Request& request) {
   subscription.topics = items_of(request.query_value("topics"));
   for (const auto& topic : subscription.topics) {
     const std::string head = topic.substr(0, topic.find('.'));
-    if (head != "node" && head != "alert" && head != "audit" && head != "cluster" && head != "session")
-      co_return problem(request, 400, "bad_query", "topics may be node, alert, audit, cluster and session.");
+    constexpr std::array<std::string_view, 7> kTopics = {"node",    "alert",   "audit",    "cluster",
+                                                         "session", "dataset", "operation"};
+    if (std::find(kTopics.begin(), kTopics.end(), head) == kTopics.end())
+      co_return problem(request, 400, "bad_query",
+                        "topics may be node, alert, audit, cluster, session, dataset and operation.");
   }
   const auto role = request.caller->user.role;
   subscription.audit = role == cluster::Role::admin || role == cluster::Role::auditor;
+  subscription.user_id = request.caller->user.id;
+  subscription.admin = role == cluster::Role::admin;
   subscription.last_event_id = std::string(request.headers.get("Last-Event-ID").substr(0, 64));
   subscription.hello = [&services] { return hello_text(services); };
   subscription.remaining = [&services, caller = request.caller] { return remaining_life(services, *caller); };
