@@ -6,6 +6,7 @@
 #include "daemon/api/cidr.hpp"
 #include "daemon/api/problem.hpp"
 #include "daemon/api/text.hpp"
+#include "daemon/api/tus.hpp"
 #include "security/token.hpp"
 
 namespace samovar::api {
@@ -103,8 +104,11 @@ std::optional<Response> check_csrf(Services& services, const Request& request, c
   if (!security::csrf_matches(services.node.keys()->csrf, caller->session_hash,
                               request.headers.get("X-CSRF")))
     return csrf_refused(request, "X-CSRF is missing or not this session's: reload the page.");
+  const std::string_view type = request.headers.get("Content-Type");
+  // Neither type is one that a form or a plain fetch of another site could send.
+  if (request.stream && !is_tus_content(type))
+    return csrf_refused(request, "The body must be application/offset+octet-stream.");
   if (!request.body.empty()) {
-    const std::string_view type = request.headers.get("Content-Type");
     if (!equal_no_case(trim(type.substr(0, type.find(';'))), "application/json"))
       return csrf_refused(request, "The body must be application/json.");
   }

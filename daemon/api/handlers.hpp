@@ -69,6 +69,45 @@ Task<Response> get_audit(Services& services, Request& request);
 Task<Response> get_audit_export(Services& services, Request& request);
 Task<Response> post_audit_verify(Services& services, Request& request);
 
+// handlers_uploads.cpp
+Task<Response> options_uploads(Services& services, Request& request);
+Task<Response> get_uploads(Services& services, Request& request);
+Task<Response> post_uploads(Services& services, Request& request);
+Task<Response> head_upload(Services& services, Request& request);
+Task<Response> get_upload(Services& services, Request& request);
+Task<Response> patch_upload(Services& services, Request& request);
+Task<Response> put_upload(Services& services, Request& request);
+Task<Response> delete_upload(Services& services, Request& request);
+Task<Response> post_upload_inspect(Services& services, Request& request);
+
+// handlers_datasets.cpp
+Task<Response> get_datasets(Services& services, Request& request);
+Task<Response> post_datasets(Services& services, Request& request);
+Task<Response> post_datasets_sample(Services& services, Request& request);
+Task<Response> post_datasets_scrub(Services& services, Request& request);
+Task<Response> get_dataset(Services& services, Request& request);
+Task<Response> patch_dataset(Services& services, Request& request);
+Task<Response> delete_dataset(Services& services, Request& request);
+Task<Response> post_dataset_restore(Services& services, Request& request);
+Task<Response> post_dataset_destroy(Services& services, Request& request);
+Task<Response> put_dataset_schema(Services& services, Request& request);
+Task<Response> put_dataset_grant(Services& services, Request& request);
+Task<Response> delete_dataset_grant(Services& services, Request& request);
+
+// handlers_dataset_content.cpp
+Task<Response> get_dataset_schema(Services& services, Request& request);
+Task<Response> get_dataset_preview(Services& services, Request& request);
+Task<Response> get_dataset_profile(Services& services, Request& request);
+Task<Response> get_dataset_shards(Services& services, Request& request);
+Task<Response> get_dataset_download(Services& services, Request& request);
+Task<Response> get_dataset_bad_rows(Services& services, Request& request);
+Task<Response> get_formats(Services& services, Request& request);
+
+// handlers_operations.cpp
+Task<Response> get_operations(Services& services, Request& request);
+Task<Response> get_operation(Services& services, Request& request);
+Task<Response> post_operation_cancel(Services& services, Request& request);
+
 // ---- shared by the topics (handlers_support.cpp) ----
 
 // ?limit and ?cursor; a 400 in `refused` when they make no sense.

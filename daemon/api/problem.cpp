@@ -33,6 +33,16 @@ std::optional<Mapped> mapped_refusal(const Error& error) {
       return Mapped{409, "already_set_up"};
     case cluster::Refusal::request_reused:
       return Mapped{422, "idempotency_key_reused"};
+    case cluster::Refusal::dataset_name_taken:
+      return Mapped{409, "name_taken"};
+    case cluster::Refusal::dataset_busy:
+      return Mapped{409, "dataset_busy"};
+    case cluster::Refusal::dataset_binned:
+      return Mapped{409, "dataset_binned"};
+    case cluster::Refusal::dataset_not_binned:
+      return Mapped{409, "dataset_not_binned"};
+    case cluster::Refusal::owns_datasets:
+      return Mapped{409, "owns_datasets"};
   }
   return std::nullopt;
 }

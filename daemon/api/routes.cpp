@@ -2,6 +2,8 @@
 
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
+#include "daemon/api/problem.hpp"
+#include "daemon/api/tus.hpp"
 
 namespace samovar::api {
 namespace {
@@ -19,12 +21,16 @@ constexpr Access kAuditReaders = Access::roles({Role::admin, Role::auditor, Role
 constexpr Access kAuditor = Access::roles({Role::auditor});
 constexpr Access kMetrics = Access::roles({Role::admin, Role::viewer, Role::auditor}).with_scope("metrics");
 
+// Who brings data: it belongs to them, and others see it when they say so.
+constexpr Access kDataMakers = Access::roles({Role::admin, Role::analyst});
+
 struct Row {
   Method method;
   std::string_view pattern;
   Access access;
   Body body;
   Function run;
+  std::uint64_t body_bytes_max = 0;
 };
 
 // Scopes: without one, tokens need "read" for GET and "write" for the rest.
@@ -77,15 +83,76 @@ const Row kRows[] = {
     {Method::get, "/api/v1/audit/export", kAuditor.with_scope(kNoToken).with_reauth(), Body::none,
      get_audit_export},
     {Method::post, "/api/v1/audit:verify", kOversight.with_scope("read"), Body::none, post_audit_verify},
+
+    // tus 1.0.0, and PUT with the file's name in the id's place for `curl -T`.
+    {Method::options, "/api/v1/uploads", kAnyone, Body::none, options_uploads},
+    {Method::get, "/api/v1/uploads", kDataMakers, Body::none, get_uploads},
+    {Method::post, "/api/v1/uploads", kDataMakers, Body::none, post_uploads},
+    {Method::head, "/api/v1/uploads/{id}", kDataMakers, Body::none, head_upload},
+    {Method::get, "/api/v1/uploads/{id}", kDataMakers, Body::none, get_upload},
+    {Method::patch, "/api/v1/uploads/{id}", kDataMakers, Body::stream, patch_upload, kUploadBytesMax},
+    {Method::put, "/api/v1/uploads/{id}", kDataMakers, Body::stream, put_upload, kUploadBytesMax},
+    {Method::del, "/api/v1/uploads/{id}", kDataMakers, Body::none, delete_upload},
+    {Method::post, "/api/v1/uploads/{id}:inspect", kDataMakers.with_scope("read"), Body::json,
+     post_upload_inspect},
+
+    // Who may see which data set, and its rows, is settled by daemon/cluster/dataset_rights.hpp.
+    {Method::get, "/api/v1/datasets", kUser, Body::none, get_datasets},
+    {Method::post, "/api/v1/datasets", kDataMakers, Body::json, post_datasets},
+    {Method::post, "/api/v1/datasets:sample", kDataMakers, Body::none, post_datasets_sample},
+    {Method::post, "/api/v1/datasets:scrub", kAdmin, Body::none, post_datasets_scrub},
+    {Method::get, "/api/v1/datasets/{id}", kUser, Body::none, get_dataset},
+    {Method::patch, "/api/v1/datasets/{id}", kDataMakers, Body::json, patch_dataset},
+    {Method::del, "/api/v1/datasets/{id}", kDataMakers, Body::none, delete_dataset},
+    {Method::post, "/api/v1/datasets/{id}:restore", kDataMakers, Body::none, post_dataset_restore},
+    {Method::post, "/api/v1/datasets/{id}:destroy", kAdmin.with_scope(kNoToken).with_reauth(), Body::none,
+     post_dataset_destroy},
+    {Method::get, "/api/v1/datasets/{id}/schema", kUser, Body::none, get_dataset_schema},
+    {Method::put, "/api/v1/datasets/{id}/schema", kDataMakers, Body::json, put_dataset_schema},
+    {Method::get, "/api/v1/datasets/{id}/preview", kUser, Body::none, get_dataset_preview},
+    {Method::get, "/api/v1/datasets/{id}/profile", kUser, Body::none, get_dataset_profile},
+    {Method::get, "/api/v1/datasets/{id}/shards", kUser, Body::none, get_dataset_shards},
+    {Method::get, "/api/v1/datasets/{id}/download", kUser, Body::none, get_dataset_download},
+    {Method::get, "/api/v1/datasets/{id}/bad-rows", kUser, Body::none, get_dataset_bad_rows},
+    {Method::put, "/api/v1/datasets/{id}/grants/{user_id}", kDataMakers.with_scope(kNoToken).with_reauth(),
+     Body::none, put_dataset_grant},
+    {Method::del, "/api/v1/datasets/{id}/grants/{user_id}", kDataMakers.with_scope(kNoToken).with_reauth(),
+     Body::none, delete_dataset_grant},
+    {Method::get, "/api/v1/formats", kUser, Body::none, get_formats},
+
+    {Method::get, "/api/v1/operations", kUser, Body::none, get_operations},
+    {Method::get, "/api/v1/operations/{id}", kUser, Body::none, get_operation},
+    {Method::post, "/api/v1/operations/{id}:cancel", kDataMakers, Body::none, post_operation_cancel},
 };
+
+Task<Response> unavailable(Request& request) {
+  co_return problem(request, 503, "unavailable",
+                    "The data of this node could not be opened: the alerts say why.");
+}
+
+bool needs_data(std::string_view pattern) {
+  return pattern.starts_with("/api/v1/uploads") || pattern.starts_with("/api/v1/datasets") ||
+         pattern.starts_with("/api/v1/operations");
+}
+
+// A node whose store did not open serves everything else.
+Task<Response> run_with_data(Services& services, Function run, Request& request) {
+  if (services.node.data() == nullptr) return unavailable(request);
+  return run(services, request);
+}
 
 }  // namespace
 
 std::vector<Route> make_routes(Services& services) {
   std::vector<Route> routes;
-  for (const Row& row : kRows)
-    routes.push_back({row.method, row.pattern, row.access, row.body,
-                      [&services, run = row.run](Request& request) { return run(services, request); }});
+  for (const Row& row : kRows) {
+    Handler handler = [&services, run = row.run](Request& request) { return run(services, request); };
+    if (needs_data(row.pattern))
+      handler = [&services, run = row.run](Request& request) {
+        return run_with_data(services, run, request);
+      };
+    routes.push_back({row.method, row.pattern, row.access, row.body, std::move(handler), row.body_bytes_max});
+  }
   return routes;
 }
 

@@ -24,6 +24,10 @@
 #include "security/hash_gate.hpp"
 #include "security/secret_bytes.hpp"
 
+namespace samovar::jobs {
+class DataService;
+}
+
 namespace samovar::api {
 
 class EventHub;
@@ -93,6 +97,7 @@ class NodeControl {
   // Null unless ready.
   virtual cluster::Cluster* cluster() = 0;
   virtual const SessionKeys* keys() const = 0;
+  virtual jobs::DataService* data() { return nullptr; }
 
   virtual bool setup_code_matches(std::string_view typed) const = 0;
   // Errc::conflict when it is set up already, or another set-up runs.
@@ -123,6 +128,7 @@ struct Services {
 
   WallTime now() const;
   cluster::Cluster& cluster() const { return *node.cluster(); }
+  jobs::DataService& data() const { return *node.data(); }
 };
 
 }  // namespace samovar::api

@@ -62,6 +62,15 @@ const std::vector<Row> kTable = {
     {Method::get, "/api/v1/audit", "", "admin auditor analyst", "read"},
     {Method::get, "/api/v1/audit/export", "", "auditor", "never", true},
     {Method::post, "/api/v1/audit:verify", "", "admin auditor", "read"},
+    {Method::options, "/api/v1/uploads", "", "*", ""},
+    {Method::get, "/api/v1/uploads", "", "admin analyst", "read"},
+    {Method::post, "/api/v1/uploads", "", "admin analyst", "write"},
+    {Method::head, "/api/v1/uploads/upl_x", "/api/v1/uploads/{id}", "admin analyst", "read"},
+    {Method::get, "/api/v1/uploads/upl_x", "/api/v1/uploads/{id}", "admin analyst", "read"},
+    {Method::patch, "/api/v1/uploads/upl_x", "/api/v1/uploads/{id}", "admin analyst", "write"},
+    {Method::put, "/api/v1/uploads/a.csv", "/api/v1/uploads/{id}", "admin analyst", "write"},
+    {Method::del, "/api/v1/uploads/upl_x", "/api/v1/uploads/{id}", "admin analyst", "write"},
+    {Method::post, "/api/v1/uploads/upl_x:inspect", "/api/v1/uploads/{id}:inspect", "admin analyst", "read"},
 };
 
 std::string name_of(const Row& row) { return std::string(to_string(row.method)) + " " + row.target; }
@@ -71,7 +80,7 @@ bool has_word(const std::string& list, std::string_view word) {
 }
 
 nlohmann::json body_for(const Row& row) {
-  if (row.method == Method::get || row.method == Method::del) return nullptr;
+  if (!is_unsafe(row.method) || row.method == Method::del) return nullptr;
   return nlohmann::json::object();
 }
 

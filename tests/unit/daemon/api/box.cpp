@@ -37,6 +37,30 @@ void split_target(const std::string& target, Request& request) {
 
 }  // namespace
 
+namespace {
+
+class TextBody : public BodyReader {
+ public:
+  TextBody(std::string text, bool tells_length) : text_(std::move(text)), tells_length_(tells_length) {
+    length_ = text_.size();
+  }
+  Task<Result<Bytes>> read() override {
+    const std::string piece = text_.substr(0, 5);
+    text_.erase(0, piece.size());
+    co_return to_bytes(std::string_view(piece));
+  }
+  std::optional<std::uint64_t> content_length() const override {
+    return tells_length_ ? std::optional(length_) : std::nullopt;
+  }
+
+ private:
+  std::string text_;
+  bool tells_length_;
+  std::uint64_t length_ = 0;
+};
+
+}  // namespace
+
 Task<Result<cluster::ClusterInfo>> FakeNode::set_up(SetupRequest request, std::string) {
   cluster::ClusterInfo info;
   info.id = "clu_test";
@@ -81,6 +105,7 @@ Box::Box() {
   auto made = run(node.state->initialise(call, fresh));
   if (!made) ADD_FAILURE() << made.error().message();
   admin = node.state->user_by_name("ada").value();
+  node.fake_data = &data;
   services.reset(new Services{timed, system_rng(), node, *gate, events});
   router = std::make_unique<Router>(Router::create(make_routes(*services)).value());
   guard = make_guard(*services);
@@ -121,6 +146,11 @@ Reply Box::send(Method method, const std::string& target, const nlohmann::json& 
     return reply;
   }
   request.params = std::move(match.params);
+  if (match.route->body == Body::stream) {
+    request.stream = std::make_shared<TextBody>(std::exchange(request.body, {}), !as.chunked);
+    if (as.headers.count("Content-Type") == 0)
+      request.headers.set("Content-Type", "application/offset+octet-stream");
+  }
   auto refused = run(guard(*match.route, request));
   reply.response = refused ? std::move(*refused) : run(match.route->handler(request));
   reply.status = reply.response.status;

@@ -17,6 +17,7 @@
 #include "daemon/api/services.hpp"
 #include "daemon/floor_clock.hpp"
 #include "tests/support/temp_dir.hpp"
+#include "tests/unit/daemon/api/fake_data.hpp"
 
 namespace samovar::api::test {
 
@@ -41,6 +42,7 @@ class FakeNode : public NodeControl {
   std::vector<std::string> addresses() const override { return {"192.168.7.2"}; }
   cluster::Cluster* cluster() override { return current == Phase::ready ? state.get() : nullptr; }
   const SessionKeys* keys() const override { return &session_keys; }
+  jobs::DataService* data() override { return current == Phase::ready ? fake_data : nullptr; }
   bool setup_code_matches(std::string_view typed) const override { return typed == "K7Q2-M4XP"; }
   Task<Result<cluster::ClusterInfo>> set_up(SetupRequest request, std::string address) override;
   Task<Result<void>> unlock(security::SecretBytes passphrase, std::string address) override;
@@ -55,6 +57,7 @@ class FakeNode : public NodeControl {
   WebCertificate web;
   SessionKeys session_keys;
   std::unique_ptr<cluster::Cluster> state;
+  FakeData* fake_data = nullptr;  // the box's
   power::Sample latest;
   power::Sensors sensor_facts;
   power::History past;
@@ -68,6 +71,7 @@ struct As {
   std::string bearer;
   std::string address = "192.168.7.9";
   std::map<std::string, std::string> headers;
+  bool chunked = false;  // a streamed body does not tell its length
 };
 
 struct Reply {
@@ -102,7 +106,8 @@ class Box {
   Box();
   ~Box();
 
-  // Through router, guard and handler. `target` may have a query.
+  // Through router, guard and handler. `target` may have a query. A text body goes to a route that reads a
+  // stream as it is, in pieces of 5 bytes.
   Reply send(Method method, const std::string& target, const nlohmann::json& body, const As& as);
   Reply get(const std::string& target, const As& as) { return send(Method::get, target, nullptr, as); }
   Reply post(const std::string& target, const nlohmann::json& body, const As& as) {
@@ -143,6 +148,7 @@ class Box {
   std::unique_ptr<security::HashGate> gate;
   EventHub events{timed, system_rng()};
   FakeNode node;
+  FakeData data{clock};
   std::unique_ptr<Services> services;
   std::unique_ptr<Router> router;
   Guard guard;
