@@ -5,20 +5,12 @@
 
 namespace samovar::ingest {
 namespace {
-constexpr unsigned kBitsFirst = 9;
-}
 
-void BlockDictionary::begin(const char* text, const std::vector<std::string>& missing) {
-  text_ = text;
-  missing_ = &missing;
-  levels_.clear();
-  next(stamp_, slots_);
-  next(long_stamp_, long_slots_);
-  used_ = long_used_ = 0;
-  long_mask_ = (std::size_t{1} << kBitsFirst) - 1;
-  if (long_slots_.size() <= long_mask_) long_slots_.resize(long_mask_ + 1);
-  resize(kBitsFirst);
-}
+constexpr unsigned kBitsFirst = 9;
+// Cells between two looks at how full the table is.
+constexpr std::size_t kBatch = 64;
+
+}  // namespace
 
 void BlockDictionary::next(std::uint32_t& stamp, std::vector<Slot>& slots) {
   if (++stamp != 0) return;
@@ -27,42 +19,96 @@ void BlockDictionary::next(std::uint32_t& stamp, std::vector<Slot>& slots) {
   stamp = 1;
 }
 
+void BlockDictionary::begin(std::size_t cells) {
+  size_ = 0;
+  if (levels_.size() < cells + 1) levels_.resize(cells + 1);
+  next(long_stamp_, long_slots_);
+  long_used_ = 0;
+  long_mask_ = (std::size_t{1} << kBitsFirst) - 1;
+  if (long_slots_.size() <= long_mask_) long_slots_.resize(long_mask_ + 1);
+  resize(kBitsFirst);
+}
+
 void BlockDictionary::resize(unsigned bits) {
   mask_ = (std::size_t{1} << bits) - 1;
   shift_ = 64 - bits;
   if (slots_.size() <= mask_) slots_.resize(mask_ + 1);
-  used_ = 0;
+  next(stamp_, slots_);  // empties it
   put(kNoCell, kMissing);
   for (const std::string& token : *missing_) {
-    if (token.size() <= 8) {
-      char padded[8] = {};
-      std::copy(token.begin(), token.end(), padded);
-      put(load_word(padded), kMissing);
-    }
+    if (token.size() > 8) continue;
+    char padded[8] = {};
+    std::copy(token.begin(), token.end(), padded);
+    put(load_word(padded), kMissing);
   }
-  for (std::size_t code = 0; code < levels_.size(); ++code) {
+  for (std::size_t code = 0; code < size_; ++code) {
     if (!cell_is_long(levels_[code])) put(levels_[code], static_cast<std::uint32_t>(code));
   }
 }
 
 void BlockDictionary::put(Cell cell, std::uint32_t code) {
+  Slot* const slots = slots_.data();
   std::size_t at = slot_of(cell);
-  while (slots_[at].stamp == stamp_) {
-    if (slots_[at].cell == cell) return;
+  while (slots[at].stamp == stamp_) {
+    if (slots[at].cell == cell) return;
     at = (at + 1) & mask_;
   }
-  slots_[at] = {cell, code, stamp_};
-  ++used_;
+  slots[at] = {cell, code, stamp_};
 }
 
-std::uint32_t BlockDictionary::add(Cell cell) {
-  const auto code = static_cast<std::uint32_t>(levels_.size());
-  levels_.push_back(cell);
-  put(cell, code);
-  if (2 * used_ > mask_) {
-    next(stamp_, slots_);  // empties the table
-    resize(64 - shift_ + 2);
+// Whether a cell is new is as good as random in a column of many levels, so nothing branches on it: the slot
+// and the next level are written either way. Only a slot taken by another cell is looked at apart.
+bool BlockDictionary::encode(const char* text, const std::vector<std::string>& missing,
+                             const std::vector<Cell>& cells, std::vector<std::uint32_t>& codes) {
+  text_ = text;
+  missing_ = &missing;
+  begin(cells.size());
+  codes.resize(cells.size());
+  const Cell* const in = cells.data();
+  std::uint32_t* const out = codes.data();
+  std::uint32_t all = 0;
+  for (std::size_t first = 0; first < cells.size(); first += kBatch) {
+    const std::size_t last = std::min(first + kBatch, cells.size());
+    if (3 * (size_ + kBatch + missing.size() + 1) > mask_) resize(64 - shift_ + 2);
+    Slot* const slots = slots_.data();
+    const std::uint32_t stamp = stamp_;
+    const unsigned shift = shift_;
+    std::size_t size = size_;
+    for (std::size_t i = first; i < last; ++i) {
+      const Cell cell = in[i];
+      Slot& slot = slots[cell * 0x9e3779b97f4a7c15 >> shift];
+      const bool fresh = slot.stamp != stamp;
+      const bool same = slot.cell == cell;
+      if ((!fresh && !same) || cell_is_long(cell)) [[unlikely]] {
+        size_ = size;
+        out[i] = code_of(cell);
+        size = size_;
+        all = std::max(all, out[i]);
+        continue;
+      }
+      const std::uint32_t code = fresh ? static_cast<std::uint32_t>(size) : slot.code;
+      slot = {cell, code, stamp};
+      levels_.data()[size] = cell;
+      size += fresh ? 1 : 0;
+      out[i] = code;
+      all = std::max(all, code);
+    }
+    size_ = size;
   }
+  return all == kMissing;
+}
+
+std::uint32_t BlockDictionary::code_of(Cell cell) {
+  if (cell_is_long(cell)) return long_code(cell);
+  Slot* const slots = slots_.data();
+  std::size_t at = slot_of(cell);
+  while (slots[at].stamp == stamp_) {
+    if (slots[at].cell == cell) return slots[at].code;
+    at = (at + 1) & mask_;
+  }
+  const auto code = static_cast<std::uint32_t>(size_);
+  levels_[size_++] = cell;
+  slots[at] = {cell, code, stamp_};
   return code;
 }
 
@@ -77,15 +123,15 @@ std::uint32_t BlockDictionary::long_code(Cell cell) {
   for (const std::string& token : *missing_) {
     if (token == text) return kMissing;
   }
-  const auto code = static_cast<std::uint32_t>(levels_.size());
-  levels_.push_back(cell);
+  const auto code = static_cast<std::uint32_t>(size_);
+  levels_[size_++] = cell;
   put_long(hash, code);
   ++long_used_;
   if (2 * long_used_ > long_mask_) {
     next(long_stamp_, long_slots_);
     long_mask_ = 4 * long_mask_ + 3;
     if (long_slots_.size() <= long_mask_) long_slots_.resize(long_mask_ + 1);
-    for (std::size_t i = 0; i < levels_.size(); ++i) {
+    for (std::size_t i = 0; i < size_; ++i) {
       if (cell_is_long(levels_[i])) put_long(hash_text(text_of(levels_[i])), static_cast<std::uint32_t>(i));
     }
   }
@@ -96,6 +142,27 @@ void BlockDictionary::put_long(std::uint64_t hash, std::uint32_t code) {
   std::size_t at = hash & long_mask_;
   while (long_slots_[at].stamp == long_stamp_) at = (at + 1) & long_mask_;
   long_slots_[at] = {hash, code, long_stamp_};
+}
+
+void BlockDictionary::write_levels(std::vector<char>& chars, std::vector<std::uint32_t>& ends) const {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < size_; ++i) bytes += cell_size(levels_.data()[i]);
+  chars.resize(bytes + sizeof(Cell));  // short ones are written as whole words
+  ends.resize(size_);
+  char* out = chars.data();
+  const char* const first = out;
+  std::uint32_t* const end = ends.data();
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Cell& level = levels_.data()[i];
+    const std::size_t size = cell_size(level);
+    if (cell_is_long(level))
+      std::memcpy(out, text_of(level).data(), size);
+    else
+      std::memcpy(out, &level, sizeof level);
+    out += size;
+    end[i] = static_cast<std::uint32_t>(out - first);
+  }
+  chars.resize(bytes);
 }
 
 }  // namespace samovar::ingest

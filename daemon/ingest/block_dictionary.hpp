@@ -18,19 +18,16 @@ class BlockDictionary {
  public:
   static constexpr std::uint32_t kMissing = 0xffffffff;
 
-  // `text` is what long cells point into; `missing` are cells that are no levels.
-  void begin(const char* text, const std::vector<std::string>& missing);
-  const std::vector<Cell>& levels() const noexcept { return levels_; }
+  // Writes each cell's code, or kMissing, to `codes`. `text` is what long cells point into; `missing` are
+  // the texts that are no levels. Returns whether any was missing.
+  bool encode(const char* text, const std::vector<std::string>& missing, const std::vector<Cell>& cells,
+              std::vector<std::uint32_t>& codes);
 
-  std::uint32_t code(Cell cell) {
-    if (cell_is_long(cell)) [[unlikely]]
-      return long_code(cell);
-    for (std::size_t at = slot_of(cell);; at = (at + 1) & mask_) {
-      Slot& slot = slots_[at];
-      if (slot.stamp == stamp_ && slot.cell == cell) return slot.code;
-      if (slot.stamp != stamp_) return add(cell);
-    }
-  }
+  // Of the last encode(), in the order of their codes.
+  std::size_t size() const noexcept { return size_; }
+  const Cell* levels() const noexcept { return levels_.data(); }
+  // Their texts, one after the other, and where each ends.
+  void write_levels(std::vector<char>& chars, std::vector<std::uint32_t>& ends) const;
 
  private:
   struct Slot {
@@ -39,7 +36,8 @@ class BlockDictionary {
     std::uint32_t stamp = 0;
   };
   std::size_t slot_of(Cell cell) const noexcept { return cell * 0x9e3779b97f4a7c15 >> shift_; }
-  std::uint32_t add(Cell cell);
+  void begin(std::size_t cells);
+  std::uint32_t code_of(Cell cell);  // of one that its own slot does not tell
   std::uint32_t long_code(Cell cell);
   void put(Cell cell, std::uint32_t code);
   void put_long(std::uint64_t hash, std::uint32_t code);
@@ -48,17 +46,17 @@ class BlockDictionary {
   std::string_view text_of(const Cell& cell) const noexcept { return cell_text(cell, text_); }
 
   const char* text_ = nullptr;
-  std::vector<Cell> levels_;
+  const std::vector<std::string>* missing_ = nullptr;
+  std::vector<Cell> levels_;  // more room than levels
+  std::size_t size_ = 0;
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
   unsigned shift_ = 0;
-  std::size_t used_ = 0;
   std::vector<Slot> long_slots_;
   std::size_t long_mask_ = 0;
   std::size_t long_used_ = 0;
   std::uint32_t stamp_ = 0;
   std::uint32_t long_stamp_ = 0;
-  const std::vector<std::string>* missing_ = nullptr;
 };
 
 }  // namespace samovar::ingest

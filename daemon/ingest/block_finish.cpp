@@ -11,7 +11,11 @@ using trainer::ColumnType;
 void BlockParser::shuffle_good_rows() {
   order_.clear();
   for (std::uint32_t row = 0; row < in_->rows(); ++row) {
-    if (skip_[row] == 0) order_.push_back(row);
+    if (skip_[row] == 0) {
+      order_.push_back(row);
+    } else {
+      for (ColumnStage& stage : stages_) stage.stage_missing(row);  // no level of a category is theirs alone
+    }
   }
   // Fisher-Yates; the block's number makes each block's order its own.
   std::uint64_t state = mix_word(rules_.seed ^ mix_word(in_->sequence + 0x9e3779b97f4a7c15));
@@ -36,41 +40,30 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
     case ColumnType::real:
       out.valid.resize(rows);
       out.reals.resize(rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const double value = stage.reals[order_[i]];
-        out.reals[i] = value;
-        out.valid[i] = std::isnan(value) ? 0 : 1;
-      }
+      for (std::size_t i = 0; i < rows; ++i) out.reals.data()[i] = stage.reals.data()[order_.data()[i]];
+      for (std::size_t i = 0; i < rows; ++i) out.valid.data()[i] = std::isnan(out.reals.data()[i]) ? 0 : 1;
       return;
     default:
       out.valid.resize(rows);
       out.integers.resize(rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const std::int64_t value = stage.integers[order_[i]];
-        out.integers[i] = value;
-        out.valid[i] = value == kNoInteger ? 0 : 1;
-      }
+      for (std::size_t i = 0; i < rows; ++i) out.integers.data()[i] = stage.integers.data()[order_.data()[i]];
+      for (std::size_t i = 0; i < rows; ++i)
+        out.valid.data()[i] = out.integers.data()[i] == kNoInteger ? 0 : 1;
   }
 }
 
 void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
   const std::size_t rows = order_.size();
-  const char* const text = in_->text.data();
-  out.valid.resize(rows);
+  const bool missing = dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, codes_);
+  dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
-  dictionary_.begin(text, rules_.cells.tokens);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::uint32_t code = dictionary_.code(stage.cells[order_[i]]);
-    out.codes[i] = code;
-    out.valid[i] = code == BlockDictionary::kMissing ? 0 : 1;
-  }
-  out.chars.clear();
-  out.ends.clear();
-  for (const Cell& level : dictionary_.levels()) {
-    const std::string_view value = cell_text(level, text);
-    out.chars.insert(out.chars.end(), value.begin(), value.end());
-    out.ends.push_back(static_cast<std::uint32_t>(out.chars.size()));
-  }
+  out.valid.resize(missing ? rows : 0);
+  const std::uint32_t* const order = order_.data();
+  const std::uint32_t* const codes = codes_.data();
+  std::uint32_t* const to = out.codes.data();
+  for (std::size_t i = 0; i < rows; ++i) to[i] = codes[order[i]];
+  std::uint8_t* const valid = out.valid.data();
+  for (std::size_t i = 0; i < out.valid.size(); ++i) valid[i] = to[i] == BlockDictionary::kMissing ? 0 : 1;
 }
 
 void BlockParser::finish_text(const ColumnStage& stage, BlockColumn& out) {

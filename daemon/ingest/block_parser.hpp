@@ -91,6 +91,7 @@ class BlockParser {
   bool trim_ = false;
   std::vector<std::uint32_t> unfit_;
   BlockDictionary dictionary_;
+  std::vector<std::uint32_t> codes_;
   trainer::BlockColumns block_;
 };
 

@@ -147,6 +147,11 @@ void ColumnStage::stage(const CellSpan& span, const CellRules& rules, std::vecto
     default:
       for (std::uint32_t row = 0; row < span.rows; ++row) {
         const std::uint32_t at = span.first_row + row;
+        if (type == ColumnType::boolean && !rules.tokens_look_real && span.end(row) - span.begin(row) == 1 &&
+            (span.text[span.begin(row)] | 1) == '1') {
+          integers.data()[at] = span.text[span.begin(row)] & 1;
+          continue;
+        }
         if (!stage_one(at, span.cell(row), rules)) unfit.push_back(at);
       }
   }
