@@ -1,2 +1,3 @@
 samovar_fuzz(http_request_fuzz SOURCES http_request_fuzz.cpp LINKS samovar_http)
 samovar_fuzz(route_match_fuzz SOURCES route_match_fuzz.cpp LINKS samovar_http)
+samovar_fuzz(tus_headers_fuzz SOURCES tus_headers_fuzz.cpp LINKS samovar_http)
