@@ -70,6 +70,9 @@ class BlockView {
   void integers(std::size_t column, std::uint32_t first, std::span<std::int64_t> out) const;
   void codes(std::size_t column, std::uint32_t first, std::span<std::uint32_t> out) const;  // category
   static constexpr std::uint32_t kMissingCode = 0xffffffff;
+  // The same for these rows, in this order; each is below rows().
+  void reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<float> out) const;
+  void codes(std::size_t column, std::span<const std::uint32_t> rows, std::span<std::uint32_t> out) const;
 
   std::uint32_t levels(std::size_t column) const noexcept;                        // category
   std::string_view level(std::size_t column, std::uint32_t code) const noexcept;  // category

@@ -1,0 +1,112 @@
+// Rows in an order of the caller's: each value straight out of its packed form.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/assert.hpp"
+#include "trainer/data/block.hpp"
+#include "trainer/data/block_format.hpp"
+#include "trainer/data/pack.hpp"
+
+namespace samovar::trainer {
+
+using namespace block_format;
+
+namespace {
+
+template <class T>
+T load(ByteView bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+bool bit(ByteView bits, std::size_t index) { return (bits[index / 8] >> (index % 8) & 1) != 0; }
+
+template <class T>
+void packed(ByteView bytes, std::int64_t base, double divisor, std::span<const std::uint32_t> rows,
+            float* out) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + load<T>(bytes, rows[i]));
+    out[i] = static_cast<float>(static_cast<double>(whole) / divisor);
+  }
+}
+
+template <class T>
+void gather_codes(ByteView bytes, std::uint32_t levels, std::span<const std::uint32_t> rows,
+                  std::uint32_t* out) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint32_t code = load<T>(bytes, rows[i]);
+    out[i] = code < levels ? code : BlockView::kMissingCode;
+  }
+}
+
+}  // namespace
+
+void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<float> out) const {
+  SAMOVAR_ASSERT(column < columns_.size() && rows.size() == out.size());
+  if (rows.empty()) return;
+  SAMOVAR_ASSERT(pack::table().max_code(rows.data(), nullptr, rows.size()) < rows_);
+  const ColumnView& view = columns_[column];
+  const auto encoding = static_cast<Encoding>(view.encoding);
+  switch (encoding) {
+    case Encoding::packed:
+    case Encoding::decimal: {
+      const double divisor = encoding == Encoding::decimal ? kPowersOfTen[view.extra] : 1.0;
+      switch (view.width) {
+        case 1:
+          packed<std::uint8_t>(view.fixed, view.base, divisor, rows, out.data());
+          break;
+        case 2:
+          packed<std::uint16_t>(view.fixed, view.base, divisor, rows, out.data());
+          break;
+        case 4:
+          packed<std::uint32_t>(view.fixed, view.base, divisor, rows, out.data());
+          break;
+        case 8:
+          packed<std::uint64_t>(view.fixed, view.base, divisor, rows, out.data());
+          break;
+        default:
+          std::fill(out.begin(), out.end(), static_cast<float>(static_cast<double>(view.base) / divisor));
+      }
+      break;
+    }
+    case Encoding::f32:  // missing ones are NaN already
+      for (std::size_t i = 0; i < rows.size(); ++i) out[i] = load<float>(view.fixed, rows[i]);
+      return;
+    case Encoding::f64:
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        out[i] = static_cast<float>(load<double>(view.fixed, rows[i]));
+      return;
+    case Encoding::bits:
+      for (std::size_t i = 0; i < rows.size(); ++i) out[i] = bit(view.fixed, rows[i]) ? 1.0f : 0.0f;
+      break;
+    default:
+      SAMOVAR_ASSERT(!"a column without numbers");
+  }
+  if (!view.has_missing) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!bit(view.valid, rows[i])) out[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+}
+
+void BlockView::codes(std::size_t column, std::span<const std::uint32_t> rows,
+                      std::span<std::uint32_t> out) const {
+  SAMOVAR_ASSERT(column < columns_.size() && rows.size() == out.size());
+  if (rows.empty()) return;
+  SAMOVAR_ASSERT(pack::table().max_code(rows.data(), nullptr, rows.size()) < rows_);
+  const ColumnView& view = columns_[column];
+  SAMOVAR_ASSERT(view.type == ColumnType::category);
+  switch (view.width) {
+    case 1:
+      return gather_codes<std::uint8_t>(view.fixed, view.count, rows, out.data());
+    case 2:
+      return gather_codes<std::uint16_t>(view.fixed, view.count, rows, out.data());
+    case 4:
+      return gather_codes<std::uint32_t>(view.fixed, view.count, rows, out.data());
+    default:
+      std::fill(out.begin(), out.end(), view.count == 0 ? kMissingCode : 0);
+  }
+}
+
+}  // namespace samovar::trainer
