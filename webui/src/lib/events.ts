@@ -7,7 +7,7 @@
 import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, live, nodes, operations, pushSample, recent, serverNow, session, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, live, nodes, operations, operationsKnown, pushSample, recent, serverNow, session, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 
@@ -57,6 +57,7 @@ async function refetch(): Promise<void> {
 async function refetchWork(): Promise<void> {
   const { items } = await api.getOperations();
   operations.value = new Map(items.map((one) => [one.id, one]));
+  operationsKnown.value = true;
   datasetsChanged.value += 1;
 }
 

@@ -144,6 +144,7 @@ export const sendingNow = computed(() => transfers.value.filter((one) => moving.
 
 // --- Work of the box on data. Set by events.ts.
 export const operations = signal<ReadonlyMap<string, Operation>>(new Map());
+export const operationsKnown = signal(false); // false until the box has told them
 export const dismissedOperations = signal<ReadonlySet<string>>(new Set());
 export const isWorking = (one: Operation): boolean => one.state === 'queued' || one.state === 'running';
 // What somebody watching wants to see: all that goes on, newest first, and how the last ones ended.
@@ -152,6 +153,12 @@ export const shownOperations = computed(() => {
   const fresh = (one: Operation): boolean => serverNow() - unixSeconds(one.ended_at) * 1000 < 600_000;
   return list.filter((one) => isWorking(one) || (fresh(one) && !dismissedOperations.value.has(one.id)));
 });
+// A file that waits for somebody: no operation makes a data set of it, or the one that tried has failed.
+export function waitsForLook(one: Transfer): boolean {
+  if (!one.operation) return true;
+  const work = operations.value.get(one.operation);
+  return work ? work.state === 'failed' || work.state === 'cancelled' : operationsKnown.value;
+}
 export const datasetsChanged = signal(0); // goes up whenever a data set changed: lists load again
 export const mayUpload = computed(() => role.value === 'admin' || role.value === 'analyst');
 
@@ -172,5 +179,6 @@ export function forgetSession(): void {
   tasks.value = [];
   transfers.value = [];
   operations.value = new Map();
+  operationsKnown.value = false;
   dismissedOperations.value = new Set();
 }

@@ -28,6 +28,25 @@ function save(list: Memory[]): void {
   }
 }
 
+// Which operation makes a data set of an upload: the box lists both, not which belongs to which.
+const usePlace = 'samovar.uploads.used';
+export function knownUse(upload: string): string {
+  try {
+    return (JSON.parse(localStorage.getItem(usePlace) ?? '{}') as Record<string, string>)[upload] ?? '';
+  } catch {
+    return '';
+  }
+}
+export function rememberUse(upload: string, operation: string): void {
+  try {
+    const stored = Object.entries(JSON.parse(localStorage.getItem(usePlace) ?? '{}') as Record<string, string>);
+    const next = [...stored.filter(([key]) => key !== upload).slice(-50), [upload, operation]];
+    localStorage.setItem(usePlace, JSON.stringify(Object.fromEntries(next)));
+  } catch {
+    // Then the card of the upload shows beside its operation until that is done.
+  }
+}
+
 export const knownUpload = (file: File): string | undefined => load().findLast((one) => one.file === fingerprint(file))?.id;
 export function rememberFile(file: File, id: string): void {
   save([...load().filter((one) => one.file !== fingerprint(file)), { file: fingerprint(file), id, at: Date.now() }]);

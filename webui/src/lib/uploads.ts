@@ -10,7 +10,7 @@ import * as data from './api-data';
 import { Rate } from './rate';
 import { live, session, transfers, type Transfer, type TransferState } from './stores';
 import type { Upload } from './types-data';
-import { forgetFile, knownUpload, rememberFile } from './upload-memory';
+import { forgetFile, knownUpload, knownUse, rememberFile, rememberUse } from './upload-memory';
 
 const atOnce = 2;
 const retryMs = [1000, 2000, 4000, 8000, 15_000];
@@ -213,8 +213,9 @@ export async function cancel(key: string): Promise<void> {
   pump();
 }
 
-// A data set is being made of it; with an empty operation, not any more.
+// A data set is being made of it.
 export function usedBy(key: string, operation: string): void {
+  rememberUse(find(key)?.id ?? '', operation);
   set(key, { operation });
 }
 export function dropCard(key: string): void {
@@ -228,7 +229,7 @@ export function dropCard(key: string): void {
 function fromBox(upload: Upload): Transfer {
   keys += 1;
   const state = upload.complete ? 'sent' : 'file';
-  return { key: `t${keys}`, id: upload.id, name: upload.file_name, length: upload.length, sent: upload.offset, state, perSecond: null, error: '', sha256: upload.sha256 ?? '', operation: '' };
+  return { key: `t${keys}`, id: upload.id, name: upload.file_name, length: upload.length, sent: upload.offset, state, perSecond: null, error: '', sha256: upload.sha256 ?? '', operation: knownUse(upload.id) };
 }
 
 // The first look at the box's list; files dropped before it wait, or they would begin a second time.

@@ -27,6 +27,9 @@ export const workTexts = {
   'operation.placing': 'Placing',
   'operation.scrub': 'Checking what is stored',
   'operation.progress': '{what}: {percent}',
+  'problem.upload_offset': 'The box has not taken in everything that was sent.',
+  'problem.upload_expired': 'The box no longer has the beginning of this file: unfinished uploads are kept for 7 days. Begin again.',
+  'problem.upload_busy': 'This file is being sent from another place at the moment.',
 } satisfies Messages;
 
 addMessages(workTexts);

@@ -229,7 +229,5 @@ export const en = {
   'problem.too_many_attempts': 'Too many wrong attempts. Wait a moment and try again.',
   'problem.already_set_up': 'The box has been set up in the meantime. Reload the page to log in.',
   'problem.csrf': 'This page is out of date. Reload it and try again.',
-  'problem.upload_expired': 'The box no longer has the beginning of this file: unfinished uploads are kept for 7 days. Begin again.',
-  'problem.upload_busy': 'This file is being sent from another place at the moment.',
   'problem.precondition_failed': 'Somebody else changed this in the meantime. Reload and try again.',
 } satisfies Messages;

@@ -1,7 +1,7 @@
 // Work that is going on: uploads, what the box does with them, checks, exports. Uploads and operations come from the
 // box, so they are here again after a reload. Finished ones stay a while so that their end is not missed.
 import { t } from '../lib/messages';
-import { shownOperations, tasks, transfers, type Transfer } from '../lib/stores';
+import { shownOperations, tasks, transfers, waitsForLook, type Transfer } from '../lib/stores';
 import type { Operation } from '../lib/types-data';
 import { Badge } from './Badge';
 import { Meter } from './Meter';
@@ -37,7 +37,7 @@ function Done({ one }: { one: Operation }) {
 
 export default function TrayList() {
   const list = tasks.value;
-  const files = transfers.value.filter((one) => !one.operation);
+  const files = transfers.value.filter(waitsForLook);
   const work = shownOperations.value;
   return (
     <div class={css.tray}>

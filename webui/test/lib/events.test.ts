@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applyEvent } from '../../src/lib/events';
-import { alerts, auditHead, cluster, energySince, forgetSession, nodes, recent, recentMax, session } from '../../src/lib/stores';
-import { makeCluster, makeNode, makeSample, makeSession } from '../support/fakes';
+import { alerts, auditHead, cluster, datasetsChanged, dismissedOperations, energySince, forgetSession, nodes, operations, operationsKnown, recent, recentMax, session, shownOperations } from '../../src/lib/stores';
+import { makeCluster, makeNode, makeOperation, makeSample, makeSession } from '../support/fakes';
 
 const secondsOf = (n: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + n * 1000).toISOString();
 
@@ -9,7 +9,9 @@ beforeEach(() => {
   forgetSession();
   energySince.value = 0;
   auditHead.value = 0;
+  vi.stubGlobal('fetch', () => Promise.resolve(Response.json({ items: [makeOperation({ id: 'op_old' })], next_cursor: null })));
 });
+afterEach(() => vi.unstubAllGlobals());
 
 const hello = () => applyEvent('hello', { nodes: [makeNode()], cluster: makeCluster(), alerts: [] });
 
@@ -51,5 +53,27 @@ describe('events', () => {
     const left = (Date.parse(session.value.idle_expires_at) - Date.now()) / 1000;
     expect(left).toBeGreaterThan(80);
     expect(left).toBeLessThanOrEqual(90);
+  });
+
+  it('asks for the work that began before this page did', async () => {
+    hello();
+    await vi.waitFor(() => expect(operationsKnown.value).toBe(true));
+    expect([...operations.value.keys()]).toEqual(['op_old']);
+  });
+
+  it('follows operations, and shows how the last ones ended until they are hidden', () => {
+    applyEvent('operation.changed', makeOperation({ id: 'op_1' }));
+    const ended = new Date().toISOString();
+    applyEvent('operation.changed', makeOperation({ id: 'op_2', state: 'done', ended_at: ended, created_at: '2026-02-01T00:00:00Z' }));
+    applyEvent('operation.changed', makeOperation({ id: 'op_3', state: 'done', ended_at: '2026-01-01T00:00:00Z' }));
+    expect(shownOperations.value.map((one) => one.id)).toEqual(['op_2', 'op_1']);
+    dismissedOperations.value = new Set(['op_1', 'op_2']);
+    expect(shownOperations.value.map((one) => one.id)).toEqual(['op_1']);
+  });
+
+  it('tells lists that a data set changed', () => {
+    const before = datasetsChanged.value;
+    applyEvent('dataset.changed', { id: 'dst_1' });
+    expect(datasetsChanged.value).toBe(before + 1);
   });
 });

@@ -1,5 +1,6 @@
 // Resources with sensible values, so that a test writes down only what it is about.
 import type { BoxNode, Cluster, Sample, Session } from '../../src/lib/types';
+import type { Operation } from '../../src/lib/types-data';
 
 export function makeSession(change: Partial<Session> = {}): Session {
   return {
@@ -74,6 +75,28 @@ export function makeCluster(change: Partial<Cluster> = {}): Cluster {
     power: { watts: 10, estimated: false, energy_today_wh: 5 },
     storage: { total_bytes: 20, free_bytes: 10 },
     time: '2026-01-01T00:00:00Z',
+    ...change,
+  };
+}
+
+export function makeOperation(change: Partial<Operation> = {}): Operation {
+  return {
+    id: 'op_1',
+    kind: 'ingest',
+    state: 'running',
+    title: 'Patients',
+    owner_id: 'usr_1',
+    dataset_id: null,
+    version: 1,
+    step: 'reading',
+    done_bytes: 5,
+    total_bytes: 10,
+    rows: 0,
+    bad_rows: 0,
+    error: null,
+    queue_position: 0,
+    created_at: '2026-01-01T00:00:00Z',
+    ended_at: null,
     ...change,
   };
 }

@@ -5,7 +5,6 @@ import { t } from '../../lib/messages';
 import type { ProfileColumn } from '../../lib/types-data';
 import { Button } from '../../ui/Button';
 import { Meter } from '../../ui/Meter';
-import { Table } from '../../ui/Table';
 import { bins, describeColumn, levelBins, valueText, type Bin } from './values';
 import css from './dataset.module.css';
 
@@ -42,25 +41,36 @@ function Values({ column, list, total }: { column: ProfileColumn; list: readonly
     // A scrolling area must be reachable by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div class={css.scroll} tabIndex={0} role="region" aria-label={t('chart.table_of', { title: column.name })}>
-      <Table
-        caption={t('chart.table_of', { title: column.name })}
-        rows={list.map((one, index) => ({ ...one, index }))}
-        rowKey={(row) => row.index}
-        columns={[
-          { id: 'value', title: t('profile.value'), main: true, cell: (row) => <span translate={false}>{row.label}</span> },
-          { id: 'count', title: t('profile.count'), numeric: true, cell: (row) => f.number(row.count) },
-          {
-            id: 'share',
-            title: t('profile.share'),
-            cell: (row) => (
-              <span class={css.share}>
-                <span>{f.percent(total > 0 ? row.count / total : null, 1)}</span>
-                <Meter plain fraction={total > 0 ? row.count / total : 0} label={row.label} />
-              </span>
-            ),
-          },
-        ]}
-      />
+      <table class={css.grid}>
+        <caption class="visually-hidden">{t('chart.table_of', { title: column.name })}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t('profile.value')}</th>
+            <th scope="col" data-numeric="true">
+              {t('profile.count')}
+            </th>
+            <th scope="col" data-numeric="true">
+              {t('profile.share')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.map((one, index) => (
+            <tr key={index}>
+              <th scope="row" data-text="true" translate={false}>
+                {one.label}
+              </th>
+              <td data-numeric="true">{f.number(one.count)}</td>
+              <td data-numeric="true">
+                <span class={css.level}>
+                  <Meter plain fraction={total > 0 ? one.count / total : 0} label={one.label} />
+                  <span>{f.percent(total > 0 ? one.count / total : null, 1)}</span>
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }

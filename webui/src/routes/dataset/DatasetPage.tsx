@@ -5,7 +5,7 @@ import * as data from '../../lib/api-data';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { navigate, setQuery } from '../../lib/router';
-import { datasetsChanged, isAdmin, isWorking, operations, place, session, shownOperations, toast } from '../../lib/stores';
+import { datasetsChanged, isAdmin, isWorking, mayUpload, operations, place, session, shownOperations, toast } from '../../lib/stores';
 import type { DatasetDetail } from '../../lib/types-data';
 import { Badge } from '../../ui/Badge';
 import { Button, LinkButton } from '../../ui/Button';
@@ -29,7 +29,7 @@ import css from './dataset.module.css';
 const tabs = ['columns', 'rows', 'shards', 'errors', 'access'] as const;
 type Tab = (typeof tabs)[number];
 
-const mayChange = (set: DatasetDetail): boolean => isAdmin.value || set.owner_id === session.value?.user.id;
+const mayChange = (set: DatasetDetail): boolean => isAdmin.value || (mayUpload.value && set.owner_id === session.value?.user.id);
 
 function Head({ set, version }: { set: DatasetDetail; version: number }) {
   const told = set.versions.find((one) => one.version === version);
@@ -63,19 +63,19 @@ function Head({ set, version }: { set: DatasetDetail; version: number }) {
           <dt>{t('dataset.created')}</dt>
           <dd>{f.dateTime(told?.created_at ?? set.created_at)}</dd>
         </div>
-        {set.versions.length > 1 && (
-          <div class={css.version}>
-            <Select
-              label={t('dataset.version')}
-              value={String(version)}
-              onChange={(value) => setQuery({ version: Number(value) === set.version ? undefined : value })}
-              options={set.versions
-                .toSorted((a, b) => b.version - a.version)
-                .map((one) => ({ value: String(one.version), label: t(one.version === set.version ? 'dataset.version_newest' : 'dataset.version_old', { version: one.version, when: f.dateTime(one.created_at) }) }))}
-            />
-          </div>
-        )}
       </dl>
+      {set.versions.length > 1 && (
+        <div class={css.version}>
+          <Select
+            label={t('dataset.version')}
+            value={String(version)}
+            onChange={(value) => setQuery({ version: Number(value) === set.version ? undefined : value })}
+            options={set.versions
+              .toSorted((a, b) => b.version - a.version)
+              .map((one) => ({ value: String(one.version), label: t(one.version === set.version ? 'dataset.version_newest' : 'dataset.version_old', { version: one.version, when: f.dateTime(one.created_at) }) }))}
+          />
+        </div>
+      )}
       {set.source.file_name && (
         <details class={css.source}>
           <summary>
@@ -149,7 +149,7 @@ function Detail({ set, etag, reload }: { set: DatasetDetail; etag: string; reloa
   const asked = Number(query.get('version')) || set.version;
   const version = set.versions.some((one) => one.version === asked) ? asked : set.version;
   const [editing, setEditing] = useState(false);
-  const work = shownOperations.value.filter((one) => one.dataset_id === set.id && one.kind === 'version');
+  const work = shownOperations.value.filter((one) => one.dataset_id === set.id && one.kind === 'version' && one.state !== 'done');
   return (
     <Page
       title={set.name}

@@ -35,7 +35,7 @@ export function Shards({ set }: { set: DatasetDetail }) {
   const loaded = useLoad(() => getShards(set.id), [set.id, set.revision, datasetsChanged.value]);
   const map = loaded.value;
   const columns: Column<Shard>[] = [
-    { id: 'number', title: t('shards.shard'), main: true, sort: (shard) => shard.number, cell: (shard) => f.number(shard.number) },
+    { id: 'number', title: t('shards.shard'), main: true, sort: (shard) => shard.number, cell: (shard) => t('shards.number', { number: f.number(shard.number) }) },
     { id: 'rows', title: t('dataset.rows'), numeric: true, sort: (shard) => shard.rows, cell: (shard) => f.number(shard.rows) },
     { id: 'size', title: t('dataset.size'), numeric: true, sort: (shard) => shard.stored_bytes, cell: (shard) => f.bytes(shard.stored_bytes) },
     { id: 'copies', title: t('shards.copies'), numeric: true, sort: (shard) => shard.nodes.length, cell: (shard) => f.number(shard.nodes.length) },

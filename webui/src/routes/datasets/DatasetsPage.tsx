@@ -92,6 +92,8 @@ function List() {
   const loaded = useLoad(() => data.getDatasets(false), [datasetsChanged.value]);
   const all = loaded.value?.items ?? [];
   const rows = all.filter((set) => `${set.name} ${set.description} ${set.owner}`.toLowerCase().includes(q.toLowerCase()));
+  const empty = loaded.value !== null && all.length === 0;
+  const onTheWay = transfers.value.length > 0 || shownOperations.value.length > 0;
   return (
     <>
       {loaded.error && (
@@ -99,20 +101,25 @@ function List() {
           {loaded.error} <Button small onClick={loaded.reload}>{t('action.retry')}</Button>
         </Note>
       )}
-      <Card flush>
-        {all.length > 0 && (
+      {empty && !onTheWay && (
+        <Card>
+          <Nothing />
+        </Card>
+      )}
+      {all.length > 0 && (
+        <Card flush>
           <div class={css.filter}>
             <TextField type="search" label={t('datasets.search')} value={q} onInput={(value) => setQuery({ q: value })} search />
           </div>
-        )}
-        {loaded.value && all.length === 0 && <Nothing />}
-        {all.length > 0 && rows.length === 0 && (
-          <EmptyState icon="disk" title={t('datasets.none_found')} action={<Button onClick={() => setQuery({ q: undefined })}>{t('action.clear_filter')}</Button>} />
-        )}
-        {rows.length > 0 && (
-          <Table caption={t('nav.datasets')} columns={columns} rows={rows} rowKey={(set) => set.id} sortBy={query.get('sort') ?? 'name'} onSort={(sort) => setQuery({ sort })} />
-        )}
-      </Card>
+          {rows.length === 0 && (
+            <EmptyState icon="disk" title={t('datasets.none_found')} action={<Button onClick={() => setQuery({ q: undefined })}>{t('action.clear_filter')}</Button>} />
+          )}
+          {rows.length > 0 && (
+            <Table caption={t('nav.datasets')} columns={columns} rows={rows} rowKey={(set) => set.id} sortBy={query.get('sort') ?? 'name'} onSort={(sort) => setQuery({ sort })} />
+          )}
+        </Card>
+      )}
+      {mayUpload.value && loaded.value && <Formats key={String(empty)} open={empty} />}
     </>
   );
 }
@@ -150,7 +157,6 @@ export default function DatasetsPage() {
       {mayUpload.value && <DropZone />}
       <Queue />
       <List />
-      {mayUpload.value && <Formats />}
     </Page>
   );
 }

@@ -6,12 +6,12 @@ import { Card } from '../../ui/Card';
 import { useLoad } from '../../ui/useLoad';
 import css from './datasets.module.css';
 
-export function Formats() {
+export function Formats({ open }: { open: boolean }) {
   const loaded = useLoad(getFormats);
   if (!loaded.value) return null;
   return (
     <Card>
-      <details class={css.formats}>
+      <details class={css.formats} open={open}>
         <summary>{t('formats.title')}</summary>
         <p class={css.sub}>{t('formats.text')}</p>
         <dl>

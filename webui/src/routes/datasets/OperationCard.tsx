@@ -14,7 +14,7 @@ import { useAction } from '../../ui/useAction';
 import css from './datasets.module.css';
 
 function Steps({ one }: { one: Operation }) {
-  const at = one.state === 'done' ? operationSteps.length : operationSteps.findIndex((step) => step === one.step);
+  const at = operationSteps.findIndex((step) => step === one.step);
   return (
     <ol class={css.steps} aria-label={t('operation.steps')}>
       {operationSteps.map((step, index) => (
@@ -45,7 +45,7 @@ export function OperationCard({ one, plain }: { one: Operation; plain?: boolean 
         <Badge tone={operationTones[one.state]} text={operationText(one)} />
       </div>
       {one.state === 'queued' && one.queue_position > 0 && <p class={css.sub}>{t('operation.ahead', { count: one.queue_position })}</p>}
-      {(working || one.state === 'done') && <Steps one={one} />}
+      {working && <Steps one={one} />}
       {one.state === 'running' && <Meter plain fraction={share(one.done_bytes, one.total_bytes)} label={operationTitle(one)} />}
       {rows.length > 0 && <p class={css.sub}>{rows.join(' · ')}</p>}
       {one.error && (

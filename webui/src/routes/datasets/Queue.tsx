@@ -4,7 +4,7 @@ import { createDataset } from '../../lib/api-data';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { secondsLeft } from '../../lib/rate';
-import { operations, shownOperations, toast, transfers, type Transfer } from '../../lib/stores';
+import { operations, shownOperations, toast, transfers, waitsForLook, type Transfer } from '../../lib/stores';
 import { attach, cancel, pause, resume, usedBy } from '../../lib/uploads';
 import { Badge } from '../../ui/Badge';
 import { Button } from '../../ui/Button';
@@ -145,16 +145,10 @@ function AcceptAll({ list }: { list: readonly Transfer[] }) {
 }
 
 export function Queue() {
-  // An upload whose operation failed is back for another look; one whose operation goes on is shown by that.
-  const waits = (one: Transfer): boolean => {
-    if (!one.operation) return true;
-    const state = operations.value.get(one.operation)?.state;
-    return state === 'failed' || state === 'cancelled';
-  };
-  const files = transfers.value.filter(waits);
+  const files = transfers.value.filter(waitsForLook);
   const sending = files.filter((one) => one.state !== 'sent');
   const arrived = files.filter((one) => one.state === 'sent');
-  const work = shownOperations.value.filter((one) => one.kind !== 'scrub');
+  const work = shownOperations.value.filter((one) => one.kind === 'ingest' && !files.some((file) => file.operation === one.id));
   if (files.length + work.length === 0) return null;
   return (
     <Card title={t('upload.queue')} actions={arrived.length > 1 && <AcceptAll list={arrived} />}>
