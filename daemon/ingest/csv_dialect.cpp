@@ -79,7 +79,14 @@ CsvDialect detect_dialect(const SampleText& sample, const ParseHints& hints) {
     if (here.consistency < 0.5 || here.columns < 2) continue;
     if (best.columns < 2 || better(here, best)) best = here;
   }
-  if (best.columns < 2) return measure(sample, best.rules);
+  if (best.columns < 2) {
+    // One column: a sign that does not occur cuts nothing.
+    for (const char delimiter : {',', '\t', ';', '|', '\x01'}) {
+      best.rules = {delimiter, choose_quote(sample, delimiter, hints)};
+      if (sample.text.find(delimiter) == std::string_view::npos) break;
+    }
+    return measure(sample, best.rules);
+  }
   return best;
 }
 

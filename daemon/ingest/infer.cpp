@@ -208,7 +208,7 @@ Verdict judge(const ColumnSample& column, const InferRules& rules, const Census&
   if (census.all_but_few(census.integers) && census.leading_zero > 0)
     return {ColumnType::category, fmt::format("{} of {} whole numbers begin with 0: kept as they are written",
                                               grouped(census.leading_zero), grouped(census.values))};
-  if (census.all_but_few(census.integers))
+  if (census.all_but_few(census.integers) && census.integers == census.numbers)
     return {ColumnType::integer,
             all_or_most(census, census.integers, "whole numbers", span_of(census, ColumnType::integer))};
   if (census.all_but_few(census.numbers))

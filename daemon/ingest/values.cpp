@@ -90,9 +90,19 @@ namespace detail {
 
 bool parse_integer_slow(std::string_view cell, std::int64_t& out) noexcept {
   if (cell.size() > 1 && cell[0] == '+' && is_digit(cell[1])) cell.remove_prefix(1);
+  const char* const last = cell.data() + cell.size();
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size()) return false;
+  auto [end, error] = std::from_chars(cell.data(), last, value);
+  if (error != std::errc{}) return false;
+  if (end != last) {
+    if (*end != 'e' && *end != 'E') return false;
+    if (++end != last && *end == '+') ++end;
+    unsigned exponent = 0;
+    const auto tail = std::from_chars(end, last, exponent);
+    if (tail.ec != std::errc{} || tail.ptr != last || exponent > 18) return false;
+    for (; exponent > 0; --exponent)
+      if (__builtin_mul_overflow(value, std::int64_t{10}, &value)) return false;
+  }
   out = value;
   return true;
 }

@@ -33,7 +33,8 @@ inline constexpr double kPowersOfTen[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,
                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 }  // namespace detail
 
-// Sign and digits. Leading zeros are allowed here; whether "007" is a number is for detection to say.
+// Sign and digits; R also writes 100000 as 1e+05. Leading zeros are allowed here; whether "007" is a number
+// is for detection to say.
 inline bool parse_integer(std::string_view cell, std::int64_t& out) noexcept {
   const char* at = cell.data();
   const char* const end = at + cell.size();
@@ -47,7 +48,7 @@ inline bool parse_integer(std::string_view cell, std::int64_t& out) noexcept {
   std::uint64_t value = 0;
   for (; at != end; ++at) {
     const auto digit = static_cast<unsigned>(*at) - '0';
-    if (digit > 9) return *cell.data() == '+' && detail::parse_integer_slow(cell, out);
+    if (digit > 9) return detail::parse_integer_slow(cell, out);  // a plus, an exponent, or no number
     value = value * 10 + digit;
   }
   out = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);

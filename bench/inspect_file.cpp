@@ -1,0 +1,115 @@
+// Prints what detection finds in files: inspect_file [--ingest] PATH…
+//
+// For trials by hand with real data: rows, columns and types of each file; with --ingest the whole file is
+// read as well and the time told.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/disk.hpp"
+#include "daemon/ingest/detect.hpp"
+#include "daemon/ingest/pipeline.hpp"
+
+using namespace samovar;
+using namespace samovar::ingest;
+
+namespace {
+
+class FileSource final : public Source {
+ public:
+  explicit FileSource(File& file) : file_(file) {}
+  Result<std::size_t> read(MutableBytes out) override {
+    SAMOVAR_TRY(const std::size_t size, file_.read_at(at_, out));
+    at_ += size;
+    return size;
+  }
+  std::uint64_t raw_bytes_read() const override { return at_; }
+
+ private:
+  File& file_;
+  std::uint64_t at_ = 0;
+};
+
+class CountingSink final : public ShardSink {
+ public:
+  Result<void> block(std::uint32_t, std::uint32_t, ByteView encoded) override {
+    bytes += encoded.size();
+    return {};
+  }
+  Result<void> bad_row(std::string_view line) override {
+    if (++bad_lines <= 4) shown += std::string(line.substr(0, 160)) + (line.size() > 160 ? "…\n" : "");
+    return {};
+  }
+  std::uint64_t bytes = 0;
+  std::uint64_t bad_lines = 0;
+  std::string shown;
+};
+
+void print(const Detection& found) {
+  const auto& options = found.options;
+  fmt::print("  {} {} {} delimiter {} quote {} header {} decimal {}{} dates {} skip {} sample rows {}\n",
+             to_string(options.format), to_string(options.compression), to_string(options.encoding),
+             options.delimiter == '\t' ? "tab" : std::string(1, options.delimiter),
+             options.quote ? "yes" : "no", options.header ? "yes" : "no", options.decimal,
+             options.thousands ? " grouped" : "", to_string(options.date_order), options.skip_lines,
+             found.sample_rows);
+  for (const auto& column : found.columns)
+    fmt::print("  {:<28} {:<8} {}{}{}{} | {}\n", column.spec.name, trainer::to_string(column.spec.type),
+               column.evidence, column.constant ? " [constant]" : "",
+               column.identifier ? " [identifier]" : "",
+               column.spec.sensitive ? " [sensitive: " + column.sensitive_reason + "]" : "",
+               fmt::join(column.examples, " | "));
+  for (const auto& note : found.notes) fmt::print("  note: {}\n", note);
+}
+
+Result<void> ingest(const std::string& path, const Detection& found) {
+  SAMOVAR_TRY(const auto file, real_disk().open(path, OpenMode::read));
+  FileSource source(*file);
+  IngestPlan plan;
+  plan.options = found.options;
+  for (const auto& column : found.columns) plan.schema.columns.push_back(column.spec);
+  CountingSink sink;
+  const auto begin = std::chrono::steady_clock::now();
+  SAMOVAR_TRY(const IngestReport report,
+              run_ingest(source, plan, sink, [](const IngestProgress&) { return true; }));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::map<std::string, std::size_t> types;
+  for (const auto& column : report.schema.columns) ++types[std::string(trainer::to_string(column.type))];
+  std::string list;
+  for (const auto& [type, count] : types)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, type);
+  fmt::print("  => {} rows, {} columns ({}), {} bad rows, {:.2f} s\n{}", report.rows,
+             report.schema.columns.size(), list, report.bad_rows, took.count(), sink.shown);
+  for (const auto& note : report.notes) fmt::print("  ingest note: {}\n", note);
+  return {};
+}
+
+Result<void> inspect(const std::string& path, bool whole) {
+  SAMOVAR_TRY(const auto file, real_disk().open(path, OpenMode::read));
+  FileSource source(*file);
+  SAMOVAR_TRY(const Detection found, detect(source, path, ParseHints{}));
+  print(found);
+  if (whole) return ingest(path, found);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool whole = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--ingest") == 0) {
+      whole = true;
+      continue;
+    }
+    fmt::print("{}\n", argv[i]);
+    const auto done = inspect(argv[i], whole);
+    if (!done) fmt::print("  refused: {}\n", done.error().message());
+  }
+  return 0;
+}
