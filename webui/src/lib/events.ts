@@ -7,7 +7,8 @@
 import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, live, nodes, operations, operationsKnown, pushSample, recent, serverNow, session, type LiveState } from './stores';
+import { t } from './messages';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, live, nodes, operations, operationsKnown, pushSample, recent, serverNow, session, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 
@@ -61,6 +62,13 @@ async function refetchWork(): Promise<void> {
   datasetsChanged.value += 1;
 }
 
+// Whoever began it is told how it ended, wherever they are by then.
+function tellEnd(before: Operation | undefined, now: Operation): void {
+  if (!before || !isWorking(before) || isWorking(now) || now.owner_id !== session.value?.user.id) return;
+  if (now.state === 'done') toast(t('operation.told_done', { name: now.title }), { tone: 'ok' });
+  if (now.state === 'failed') toast(t('operation.told_failed', { name: now.title }), { tone: 'error' });
+}
+
 // Exported for the tests: what one event does to the stores.
 export function applyEvent(kind: Kind, data: unknown): void {
   switch (kind) {
@@ -74,6 +82,7 @@ export function applyEvent(kind: Kind, data: unknown): void {
       break;
     case 'operation.changed': {
       const changed = data as Operation;
+      tellEnd(operations.value.get(changed.id), changed);
       operations.value = new Map(operations.value).set(changed.id, changed);
       break;
     }

@@ -14,8 +14,9 @@ import { forgetFile, knownUpload, knownUse, rememberFile, rememberUse } from './
 
 const atOnce = 2;
 const retryMs = [1000, 2000, 4000, 8000, 15_000];
-// What another try cannot mend.
-const final = new Set(['upload_expired', 'not_found', 'quota', 'disk_full', 'forbidden', 'http_404', 'http_410', 'http_413', 'http_507']);
+// What another try may mend: no answer, a slow or crowded box, an offset that was not ours, a token of an old log-in.
+const passing = new Set([0, 401, 408, 409, 423, 425, 429]);
+const mends = (error: api.ApiError): boolean => passing.has(error.status) || error.code === 'csrf' || (error.status >= 500 && error.status !== 507);
 
 interface Work {
   file: File;
@@ -132,7 +133,7 @@ async function failed(key: string, error: unknown): Promise<void> {
       if (await api.logInAgain()) void begin(key);
       return;
     }
-    if (!final.has(error.code)) {
+    if (mends(error)) {
       const wait = retryMs[Math.min(work.attempt, retryMs.length - 1)];
       work.attempt += 1;
       set(key, { state: 'waiting', perSecond: null, error: error.message });

@@ -60,6 +60,9 @@ export const en = {
 
   'tray.label': { one: 'Tasks, {count} running', other: 'Tasks, {count} running' },
 
+  'operation.told_done': 'Ready: {name}',
+  'operation.told_failed': 'Did not work out: {name}',
+
   'help.title': 'Keyboard shortcuts',
 
   'time.now': 'just now',

@@ -16,6 +16,7 @@ export interface Column<R> {
   main?: boolean; // names the row
   hideTitle?: boolean; // buttons at the end need no heading to see
   nowrap?: boolean;
+  named?: boolean; // the title is a name: never translated
 }
 
 interface TableProps<R> {
@@ -94,7 +95,7 @@ export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, 
                       <Icon name="chevron" size={12} />
                     </button>
                   ) : (
-                    column.title
+                    <span translate={!column.named}>{column.title}</span>
                   )}
                 </th>
               );

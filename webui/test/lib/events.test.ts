@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applyEvent } from '../../src/lib/events';
-import { alerts, auditHead, cluster, datasetsChanged, dismissedOperations, energySince, forgetSession, nodes, operations, operationsKnown, recent, recentMax, session, shownOperations } from '../../src/lib/stores';
+import { alerts, auditHead, cluster, datasetsChanged, dismissedOperations, energySince, forgetSession, nodes, operations, operationsKnown, recent, recentMax, session, shownOperations, toasts } from '../../src/lib/stores';
 import { makeCluster, makeNode, makeOperation, makeSample, makeSession } from '../support/fakes';
 
 const secondsOf = (n: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + n * 1000).toISOString();
@@ -69,6 +69,17 @@ describe('events', () => {
     expect(shownOperations.value.map((one) => one.id)).toEqual(['op_2', 'op_1']);
     dismissedOperations.value = new Set(['op_1', 'op_2']);
     expect(shownOperations.value.map((one) => one.id)).toEqual(['op_1']);
+  });
+
+  it('tells whoever began an operation how it ended', () => {
+    session.value = makeSession();
+    for (const owner_id of ['usr_1', 'usr_2']) {
+      const id = `op_${owner_id}`;
+      applyEvent('operation.changed', makeOperation({ id, owner_id }));
+      applyEvent('operation.changed', makeOperation({ id, owner_id, state: 'done' }));
+      applyEvent('operation.changed', makeOperation({ id, owner_id, state: 'done' }));
+    }
+    expect(toasts.value.map((one) => one.text)).toEqual(['Ready: Patients']);
   });
 
   it('tells lists that a data set changed', () => {

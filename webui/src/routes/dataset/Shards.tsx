@@ -40,7 +40,7 @@ export function Shards({ set }: { set: DatasetDetail }) {
     { id: 'size', title: t('dataset.size'), numeric: true, sort: (shard) => shard.stored_bytes, cell: (shard) => f.bytes(shard.stored_bytes) },
     { id: 'copies', title: t('shards.copies'), numeric: true, sort: (shard) => shard.nodes.length, cell: (shard) => f.number(shard.nodes.length) },
     ...(map ? nodesOf(map) : []).map(
-      (node): Column<Shard> => ({ id: node.id, title: node.name, cell: (shard) => <Place on={shard.nodes.some((one) => one.id === node.id)} /> }),
+      (node): Column<Shard> => ({ id: node.id, title: node.name, named: true, cell: (shard) => <Place on={shard.nodes.some((one) => one.id === node.id)} /> }),
     ),
     {
       id: 'state',

@@ -6,9 +6,10 @@ import { Card } from '../../ui/Card';
 import { Table, type Column } from '../../ui/Table';
 import css from './users.module.css';
 
-type Right = 'all' | 'read' | 'own' | 'export' | 'none';
-const rights: { id: 'users' | 'nodes' | 'settings' | 'audit' | 'tokens'; by: Record<Role, Right> }[] = [
+type Right = 'all' | 'read' | 'own' | 'export' | 'none' | 'data_admin' | 'data_own' | 'data_shared' | 'data_list' | 'data_service';
+const rights: { id: 'users' | 'nodes' | 'settings' | 'audit' | 'tokens' | 'data'; by: Record<Role, Right> }[] = [
   { id: 'nodes', by: { admin: 'all', analyst: 'read', viewer: 'read', auditor: 'read', service: 'none' } },
+  { id: 'data', by: { admin: 'data_admin', analyst: 'data_own', viewer: 'data_shared', auditor: 'data_list', service: 'data_service' } },
   { id: 'users', by: { admin: 'all', analyst: 'own', viewer: 'own', auditor: 'read', service: 'none' } },
   { id: 'tokens', by: { admin: 'all', analyst: 'own', viewer: 'own', auditor: 'own', service: 'own' } },
   { id: 'audit', by: { admin: 'read', analyst: 'own', viewer: 'none', auditor: 'export', service: 'none' } },
