@@ -137,6 +137,8 @@ class Cluster {
   std::optional<SavedResponse> saved_response(std::string_view user_id, std::string_view key) const;
 
   std::optional<Dataset> dataset(std::string_view id) const;
+  // Among those that are not in the bin, in any case.
+  std::optional<Dataset> dataset_by_name(std::string_view name) const;
   Page<Dataset> datasets(const DatasetFilter& filter, const PageQuery& page) const;  // newest first
   // The manifest; version 0 is the latest.
   std::optional<DatasetVersion> dataset_version(std::string_view id, std::uint32_t version = 0) const;

@@ -166,6 +166,10 @@ Task<Result<OperationRecord>> Cluster::end_operation(Call call, OperationEnd end
 
 std::optional<Dataset> Cluster::dataset(std::string_view id) const { return find_dataset(impl_->db(), id); }
 
+std::optional<Dataset> Cluster::dataset_by_name(std::string_view name) const {
+  return find_dataset_by_name(impl_->db(), name);
+}
+
 Page<Dataset> Cluster::datasets(const DatasetFilter& filter, const PageQuery& page) const {
   return list_datasets(impl_->db(), filter, page);
 }

@@ -6,7 +6,7 @@
 namespace samovar::cluster {
 namespace {
 
-constexpr std::size_t kSpecBytesMax = 256 * 1024;
+constexpr std::size_t kSpecBytesMax = 768 * 1024;  // a schema, as text within JSON
 constexpr std::size_t kTitleBytesMax = 256;
 constexpr std::size_t kErrorBytesMax = 2048;
 constexpr std::int64_t kQueuedPerUserMax = 100;
