@@ -9,6 +9,8 @@ namespace {
 constexpr unsigned kBitsFirst = 9;
 // Cells between two looks at how full the table is.
 constexpr std::size_t kBatch = 64;
+// Slots of the next cells are fetched while this one is looked up.
+constexpr std::size_t kAhead = 12;
 
 }  // namespace
 
@@ -19,14 +21,16 @@ void BlockDictionary::next(std::uint32_t& stamp, std::vector<Slot>& slots) {
   stamp = 1;
 }
 
-void BlockDictionary::begin(std::size_t cells) {
+void BlockDictionary::begin(std::size_t cells, std::size_t levels_before) {
   size_ = 0;
   if (levels_.size() < cells + 1) levels_.resize(cells + 1);
   next(long_stamp_, long_slots_);
   long_used_ = 0;
   long_mask_ = (std::size_t{1} << kBitsFirst) - 1;
   if (long_slots_.size() <= long_mask_) long_slots_.resize(long_mask_ + 1);
-  resize(kBitsFirst);
+  unsigned bits = kBitsFirst;
+  while (3 * (std::min(levels_before, cells) + 2 * kBatch) > std::size_t{1} << bits) ++bits;
+  resize(bits);
 }
 
 void BlockDictionary::resize(unsigned bits) {
@@ -59,14 +63,18 @@ void BlockDictionary::put(Cell cell, std::uint32_t code) {
 // Whether a cell is new is as good as random in a column of many levels, so nothing branches on it: the slot
 // and the next level are written either way. Only a slot taken by another cell is looked at apart.
 bool BlockDictionary::encode(const char* text, const std::vector<std::string>& missing,
-                             const std::vector<Cell>& cells, std::vector<std::uint32_t>& codes) {
+                             const std::vector<Cell>& cells, std::size_t levels_before,
+                             std::vector<std::uint32_t>& codes) {
   text_ = text;
   missing_ = &missing;
-  begin(cells.size());
+  begin(cells.size(), levels_before);
   codes.resize(cells.size());
   const Cell* const in = cells.data();
   std::uint32_t* const out = codes.data();
   std::uint32_t all = 0;
+  const std::size_t end = cells.empty() ? 0 : cells.size() - 1;
+  Cell* const levels = levels_.data();
+  Slot nowhere;
   for (std::size_t first = 0; first < cells.size(); first += kBatch) {
     const std::size_t last = std::min(first + kBatch, cells.size());
     if (3 * (size_ + kBatch + missing.size() + 1) > mask_) resize(64 - shift_ + 2);
@@ -76,20 +84,22 @@ bool BlockDictionary::encode(const char* text, const std::vector<std::string>& m
     std::size_t size = size_;
     for (std::size_t i = first; i < last; ++i) {
       const Cell cell = in[i];
-      Slot& slot = slots[cell * 0x9e3779b97f4a7c15 >> shift];
-      const bool fresh = slot.stamp != stamp;
-      const bool same = slot.cell == cell;
-      if ((!fresh && !same) || cell_is_long(cell)) [[unlikely]] {
+      __builtin_prefetch(&slots[in[std::min(i + kAhead, end)] * kMultiplier >> shift], 1);
+      Slot& slot = slots[cell * kMultiplier >> shift];
+      const auto fresh = static_cast<unsigned>(slot.stamp != stamp);
+      const auto other = static_cast<unsigned>(slot.cell != cell);
+      if (((fresh ^ 1) & other) | static_cast<unsigned>(cell_is_long(cell))) [[unlikely]] {
         size_ = size;
         out[i] = code_of(cell);
         size = size_;
         all = std::max(all, out[i]);
         continue;
       }
-      const std::uint32_t code = fresh ? static_cast<std::uint32_t>(size) : slot.code;
-      slot = {cell, code, stamp};
-      levels_.data()[size] = cell;
-      size += fresh ? 1 : 0;
+      const std::uint32_t code = fresh != 0 ? static_cast<std::uint32_t>(size) : slot.code;
+      // A slot that stays as it is must not be written: the next look at it would wait for that.
+      *(fresh != 0 ? &slot : &nowhere) = {cell, code, stamp};
+      levels[size] = cell;
+      size += fresh;
       out[i] = code;
       all = std::max(all, code);
     }

@@ -19,9 +19,10 @@ class BlockDictionary {
   static constexpr std::uint32_t kMissing = 0xffffffff;
 
   // Writes each cell's code, or kMissing, to `codes`. `text` is what long cells point into; `missing` are
-  // the texts that are no levels. Returns whether any was missing.
+  // the texts that are no levels; `levels_before` is how many the column had in the block before, so that the
+  // table need not grow. Returns whether any was missing.
   bool encode(const char* text, const std::vector<std::string>& missing, const std::vector<Cell>& cells,
-              std::vector<std::uint32_t>& codes);
+              std::size_t levels_before, std::vector<std::uint32_t>& codes);
 
   // Of the last encode(), in the order of their codes.
   std::size_t size() const noexcept { return size_; }
@@ -35,8 +36,9 @@ class BlockDictionary {
     std::uint32_t code = 0;
     std::uint32_t stamp = 0;
   };
-  std::size_t slot_of(Cell cell) const noexcept { return cell * 0x9e3779b97f4a7c15 >> shift_; }
-  void begin(std::size_t cells);
+  static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+  std::size_t slot_of(Cell cell) const noexcept { return cell * kMultiplier >> shift_; }
+  void begin(std::size_t cells, std::size_t levels_before);
   std::uint32_t code_of(Cell cell);  // of one that its own slot does not tell
   std::uint32_t long_code(Cell cell);
   void put(Cell cell, std::uint32_t code);

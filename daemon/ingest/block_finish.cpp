@@ -54,7 +54,8 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
 
 void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
   const std::size_t rows = order_.size();
-  const bool missing = dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, codes_);
+  const bool missing =
+      dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
   out.valid.resize(missing ? rows : 0);

@@ -27,18 +27,24 @@ inline bool all_digits(std::uint64_t word) noexcept {
          0x3333'3333'3333'3333;
 }
 
-// An empty cell, or a sign and up to eight digits. False: look again with care.
-inline bool quick_integer(const char* text, std::uint32_t begin, std::uint32_t end, bool empty_is_missing,
+// An empty cell, or a sign and up to eight digits. False: look again with care. Whether a cell is empty or
+// negative is as good as random, so nothing branches on it.
+inline bool quick_integer(const char* text, std::uint32_t begin, std::uint32_t end, std::uint64_t empty_unfit,
                           std::int64_t& out) noexcept {
-  const bool negative = text[begin] == '-' && begin != end;
-  const std::uint32_t digits = end - begin - (negative ? 1 : 0);
-  if (digits > 8) return false;
+  const std::uint64_t negative =
+      static_cast<std::uint64_t>(text[begin] == '-') & static_cast<std::uint64_t>(begin != end);
+  const std::uint64_t digits = end - begin - negative;
+  if (digits > 8) [[unlikely]]
+    return false;
   // The word ends with the last digit; what stands before the first is made '0'.
-  const std::uint64_t keep = ~kLowBytes[8 - digits];
-  const std::uint64_t word = (load_word(text + end - 8) & keep) | (kZeroDigits & ~keep);
-  const auto value = static_cast<std::int64_t>(eight_digits(word));
-  out = digits == 0 ? kNoInteger : (negative ? -value : value);
-  return all_digits(word) && (digits != 0 || (empty_is_missing && !negative));
+  const std::uint64_t others = kLowBytes[8 - digits];
+  const std::uint64_t word = (load_word(text + end - 8) & ~others) | (kZeroDigits & others);
+  const std::uint64_t empty = static_cast<std::uint64_t>(digits == 0);
+  const std::uint64_t value = (eight_digits(word) ^ (0 - negative)) + negative;
+  out =
+      static_cast<std::int64_t>(value | empty << 63);  // of an empty cell the value is 0, and this kNoInteger
+  const std::uint64_t odd = empty & (empty_unfit | negative);
+  return static_cast<bool>(static_cast<std::uint64_t>(all_digits(word)) & (odd ^ 1));
 }
 
 }  // namespace
@@ -94,7 +100,8 @@ void ColumnStage::widen() {
 }
 
 template <bool kTrim>
-void ColumnStage::stage_cells(const CellSpan& span) {
+void ColumnStage::stage_cells(const CellSpan& cells_of) {
+  const CellSpan span = cells_of;
   Cell* const out = cells.data() + span.first_row;
   for (std::uint32_t row = 0; row < span.rows; ++row) {
     std::uint32_t begin = span.begin(row);
@@ -111,15 +118,16 @@ void ColumnStage::stage_cells(const CellSpan& span) {
 std::uint32_t ColumnStage::stage_integers(const CellSpan& span, const CellRules& rules,
                                           std::vector<std::uint32_t>& unfit) {
   const bool quick = rules.style.plain() && !rules.tokens_look_real;
-  const bool empty_is_missing = rules.missing("");
+  const std::uint64_t empty_unfit = rules.missing("") ? 0 : 1;
   std::int64_t* const out = integers.data() + span.first_row;
-  for (std::uint32_t row = 0; row < span.rows; ++row) {
-    if (quick && quick_integer(span.text, span.begin(row), span.end(row), empty_is_missing, out[row]))
+  const CellSpan here = span;  // a copy: stores through `out` cannot change it
+  for (std::uint32_t row = 0; row < here.rows; ++row) {
+    if (quick && quick_integer(here.text, here.begin(row), here.end(row), empty_unfit, out[row])) [[likely]]
       continue;
-    if (!stage_one(span.first_row + row, span.cell(row), rules)) unfit.push_back(span.first_row + row);
+    if (!stage_one(here.first_row + row, here.cell(row), rules)) unfit.push_back(here.first_row + row);
     if (type == ColumnType::real) return row + 1;
   }
-  return span.rows;
+  return here.rows;
 }
 
 void ColumnStage::stage_reals(const CellSpan& span, std::uint32_t from, const CellRules& rules,
