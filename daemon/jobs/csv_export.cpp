@@ -1,0 +1,124 @@
+#include "daemon/jobs/csv_export.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.hpp"
+
+namespace samovar::jobs {
+namespace {
+
+using trainer::ColumnType;
+
+bool looks_like_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+}
+
+void append_text(std::string_view text, std::string& out) {
+  const bool formula = looks_like_formula(text);
+  const bool quoted = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos ||
+                      text.front() == ' ' || text.back() == ' ';
+  if (!quoted) {
+    if (formula) out += '\'';
+    out += text;
+    return;
+  }
+  out += '"';
+  if (formula) out += '\'';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+template <class Number>
+void append_number(Number value, std::string& out) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out.append(digits, end);
+}
+
+// Without digits that say nothing.
+void append_time(std::int64_t us, std::string& out) {
+  std::string text = format_time(WallTime(std::chrono::microseconds(us)));
+  if (text.size() > 8 && text.compare(text.size() - 8, 8, ".000000Z") == 0)
+    text.replace(text.size() - 8, 8, "Z");
+  out += text;
+}
+
+// One column's cells of the rows asked for, fetched in one go.
+struct Cells {
+  std::vector<double> reals;
+  std::vector<std::int64_t> integers;
+};
+
+void append_cell(const trainer::BlockView& block, const trainer::Schema& schema, const Cells& cells,
+                 std::size_t column, std::uint32_t row, std::uint32_t index, std::string& out) {
+  switch (schema.columns[column].type) {
+    case ColumnType::real:
+      if (std::isnan(cells.reals[index])) break;
+      append_number(cells.reals[index], out);
+      break;
+    case ColumnType::integer:
+      append_number(cells.integers[index], out);
+      break;
+    case ColumnType::boolean:
+      out += cells.integers[index] != 0 ? "true" : "false";
+      break;
+    case ColumnType::time:
+      append_time(cells.integers[index], out);
+      break;
+    case ColumnType::category:
+    case ColumnType::text:
+      append_text(block.text(column, row), out);
+      break;
+    case ColumnType::sparse: {
+      const auto pairs = block.sparse(column, row);
+      for (std::size_t i = 0; i < pairs.indices.size(); ++i)
+        fmt::format_to(std::back_inserter(out), "{}{}:{}", i == 0 ? "" : " ", pairs.indices[i],
+                       pairs.values[i]);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void append_csv_header(const trainer::Schema& schema, std::string& out) {
+  for (std::size_t column = 0; column < schema.columns.size(); ++column) {
+    if (column > 0) out += ',';
+    append_text(schema.columns[column].name, out);
+  }
+  out += "\r\n";
+}
+
+void append_csv_rows(const trainer::BlockView& block, const trainer::Schema& schema, std::uint32_t first,
+                     std::uint32_t count, std::string& out) {
+  std::vector<Cells> cells(schema.columns.size());
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    const ColumnType type = schema.columns[column].type;
+    if (type == ColumnType::real) {
+      cells[column].reals.resize(count);
+      block.reals(column, first, std::span<double>(cells[column].reals));
+    } else if (type == ColumnType::integer || type == ColumnType::boolean || type == ColumnType::time) {
+      cells[column].integers.resize(count);
+      block.integers(column, first, std::span<std::int64_t>(cells[column].integers));
+    }
+  }
+  for (std::uint32_t index = 0; index < count; ++index) {
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      if (column > 0) out += ',';
+      if (block.valid(column, first + index))
+        append_cell(block, schema, cells[column], column, first + index, index, out);
+    }
+    out += "\r\n";
+  }
+}
+
+}  // namespace samovar::jobs

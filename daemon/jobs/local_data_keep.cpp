@@ -1,0 +1,223 @@
+// Keeping data sets: the bin, destruction, the scrub that reads everything once a week, the hourly sweep.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/failpoint.hpp"
+#include "base/log.hpp"
+#include "daemon/cluster/dataset_rights.hpp"
+#include "daemon/jobs/local_data.hpp"
+#include "daemon/jobs/pause.hpp"
+#include "security/sealed_file.hpp"
+
+namespace samovar::jobs {
+namespace {
+
+constexpr std::chrono::hours kSweepEvery{1};
+constexpr std::chrono::hours kScrubEvery{24 * 6};  // so that each file is read within seven days
+// Between two files: four times as long as reading one took, so that a scrub takes a fifth of the disk.
+constexpr int kScrubRest = 4;
+
+Error gone() { return {Errc::not_found, "there is no such data set"}; }
+
+}  // namespace
+
+Task<Result<cluster::Dataset>> LocalData::bin(cluster::Call call, std::string dataset_id) {
+  const auto dataset = cluster_.dataset(dataset_id);
+  if (!dataset || !may_see(call.actor, *dataset)) co_return gone();
+  if (!cluster::may_manage(call.actor, *dataset))
+    co_return Error{Errc::denied, "only its owner or an administrator may delete a data set"};
+  co_return co_await cluster_.bin_dataset(std::move(call), std::move(dataset_id));
+}
+
+Task<Result<cluster::Dataset>> LocalData::restore(cluster::Call call, std::string dataset_id) {
+  const auto dataset = cluster_.dataset(dataset_id);
+  if (!dataset || !may_see(call.actor, *dataset)) co_return gone();
+  if (!cluster::may_manage(call.actor, *dataset))
+    co_return Error{Errc::denied, "only its owner or an administrator may restore a data set"};
+  co_return co_await cluster_.restore_dataset(std::move(call), std::move(dataset_id));
+}
+
+Task<Result<void>> LocalData::destroy(cluster::Call call, std::string dataset_id) {
+  const auto dataset = cluster_.dataset(dataset_id);
+  if (!dataset || !may_see(call.actor, *dataset)) co_return gone();
+  co_return co_await destroy_now(std::move(call), std::move(dataset_id));
+}
+
+// The keys first: what a cut leaves of the files is noise, and the next start removes it.
+Task<Result<void>> LocalData::destroy_now(cluster::Call call, std::string dataset_id) {
+  const auto versions = cluster_.dataset_versions(dataset_id);
+  SAMOVAR_FAILPOINT("jobs.destroy.before");
+  auto destroyed = co_await cluster_.destroy_dataset(std::move(call), dataset_id);
+  if (!destroyed) co_return std::move(destroyed).error();
+  SAMOVAR_FAILPOINT("jobs.destroy.after");
+  auto remove = [dir = dir_.get(), dataset_id, versions]() -> Result<void> {
+    for (const auto& version : versions) SAMOVAR_CHECK(dir->remove_version(dataset_id, version.version));
+    return dir->remove_source(dataset_id);
+  };
+  auto removed = co_await run_on(io_, loop_, std::move(remove));
+  if (!removed)
+    SAMOVAR_LOG(warn, jobs, "the files of a destroyed data set, useless without its keys, are still there",
+                kv("dataset", dataset_id), kv("error", removed.error().message()));
+  co_return Result<void>{};
+}
+
+// ---- the sweep ----
+
+void LocalData::arm_sweep(Duration delay) {
+  sweep_timer_ = loop_.after(delay, [this] {
+    spawn(sweep());
+    arm_sweep(kSweepEvery);
+  });
+}
+
+Task<void> LocalData::sweep() {
+  cluster::DatasetFilter filter;
+  filter.bin = true;
+  cluster::PageQuery page;
+  page.limit = cluster::kPageMax;
+  std::vector<std::string> old;
+  do {
+    auto binned = cluster_.datasets(filter, page);
+    for (const auto& dataset : binned.items)
+      if (*dataset.binned_at + cluster::kBinKept <= cluster_.now()) old.push_back(dataset.id);
+    page.cursor = binned.next_cursor;
+  } while (!page.cursor.empty());
+  for (const auto& id : old) {
+    cluster::Call call;
+    call.actor = cluster::Actor::system();
+    auto destroyed = co_await destroy_now(std::move(call), id);
+    if (!destroyed)
+      SAMOVAR_LOG(warn, jobs, "a data set that was in the bin for 30 days is not destroyed yet",
+                  kv("dataset", id), kv("error", destroyed.error().message()));
+  }
+  co_await uploads_->sweep();
+  auto tend = [dir = dir_.get()] { return dir->tend_ballast(); };
+  ignore(co_await run_on(io_, loop_, std::move(tend)), "the next sweep tries again");
+  if (stopping_ || scrubbing_) co_return;
+  const WallTime due = cluster_.now() - kScrubEvery;
+  const auto records = cluster_.operations();
+  const bool lately = std::any_of(records.begin(), records.end(), [due](const auto& record) {
+    return record.kind == to_string(OperationKind::scrub) && record.created_at > due;
+  });
+  if (lately || cluster_.version_refs().empty()) co_return;
+  cluster::Call call;
+  call.actor = cluster::Actor::system();
+  ignore(co_await start_scrub(std::move(call)), "the next sweep tries again");
+}
+
+// ---- the scrub ----
+
+Task<Result<Operation>> LocalData::start_scrub(cluster::Call call) {
+  if (scrubbing_) co_return Error{Errc::conflict, "a check of all data is running already"};
+  scrubbing_ = true;
+  cluster::OperationRecord record;
+  record.kind = std::string(to_string(OperationKind::scrub));
+  record.owner_id = call.actor.user_id;
+  record.title = "Check of all data";
+  record.spec_json = "{}";
+  auto begun = co_await cluster_.begin_operation(std::move(call), std::move(record));
+  scrubbing_ = false;
+  if (!begun) co_return std::move(begun).error();
+  Operation operation = from_record(*begun);
+  book_.add(operation);
+  spawn(run_scrub(operation.id));
+  co_return operation;
+}
+
+Task<void> LocalData::run_scrub(std::string operation_id) {
+  if (scrubbing_ || stopping_) co_return;
+  scrubbing_ = true;
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  cancels_[operation_id] = cancelled;
+  auto damaged = co_await scrub_all(operation_id);
+  cancels_.erase(operation_id);
+  scrubbing_ = false;
+  if (stopping_) co_return;
+  cluster::OperationEnd end;
+  end.id = operation_id;
+  end.state = damaged ? "done" : "cancelled";
+  if (damaged && *damaged > 0) {
+    end.state = "failed";
+    end.error =
+        fmt::format("{} of the stored files {} damaged and will not be read: make these data sets anew",
+                    *damaged, *damaged == 1 ? "is" : "are");
+  }
+  const std::string sentence = end.error;
+  const auto state =
+      damaged ? (*damaged > 0 ? OperationState::failed : OperationState::done) : OperationState::cancelled;
+  const auto record = cluster_.operation(operation_id);
+  auto ended = co_await cluster_.end_operation(call_for(record ? record->owner_id : "", ""), std::move(end));
+  if (!ended)
+    SAMOVAR_LOG(warn, jobs, "the end of a check was not recorded", kv("error", ended.error().message()));
+  book_.end(operation_id, state, sentence, cluster_.now());
+}
+
+// How many files are damaged. Needs no keys. Errc::conflict when cancelled.
+Task<Result<std::uint64_t>> LocalData::scrub_all(std::string operation_id) {
+  const auto cancelled = cancels_[operation_id];
+  const auto refs = cluster_.version_refs();
+  std::uint64_t total = 0;
+  for (const auto& ref : refs)
+    if (const auto summary = cluster_.version_summary(ref.dataset_id, ref.version))
+      total += summary->stored_bytes;
+  const auto begin = [total](Operation& operation) {
+    operation.state = OperationState::running;
+    operation.step = "checking";
+    operation.total_bytes = total;
+  };
+  book_.change(operation_id, begin);
+  std::uint64_t damaged = 0;
+  for (const auto& ref : refs) {
+    const auto version = cluster_.dataset_version(ref.dataset_id, ref.version);
+    if (!version) continue;  // destroyed meanwhile
+    struct Piece {
+      std::string name;
+      Bytes hash;
+      std::uint64_t bytes = 0;
+      int shard = -1;
+    };
+    std::vector<Piece> pieces;
+    for (const auto& shard : version->shards)
+      pieces.push_back(
+          {std::to_string(shard.number), shard.hash, shard.stored_bytes, static_cast<int>(shard.number)});
+    for (const auto& object : version->objects)
+      pieces.push_back({object.name, object.hash, object.stored_bytes, -1});
+    for (const auto& piece : pieces) {
+      if (cancelled->load() || stopping_) co_return Error{Errc::conflict, "cancelled"};
+      const MonoTime before = loop_.clock().mono();
+      auto look = [disk = &disk_, path = dir_->version_file(ref.dataset_id, ref.version, piece.name)] {
+        return security::hash_stored_file(*disk, path);
+      };
+      auto hash = co_await run_on(io_, loop_, std::move(look));
+      const bool good = hash && to_bytes(ByteView(*hash)) == piece.hash;
+      // Destroyed while it was read: no damage.
+      if (!good && cluster_.version_summary(ref.dataset_id, ref.version)) {
+        ++damaged;
+        SAMOVAR_LOG(error, jobs, "a stored file is damaged", kv("dataset", ref.dataset_id),
+                    kv("version", ref.version), kv("file", piece.name));
+        if (piece.shard >= 0) on_damage(ref.dataset_id, ref.version, static_cast<std::uint32_t>(piece.shard));
+      }
+      const auto step = [&piece](Operation& operation) { operation.done_bytes += piece.bytes; };
+      book_.change(operation_id, step);
+      co_await pause(loop_, (loop_.clock().mono() - before) * kScrubRest);
+    }
+  }
+  co_return damaged;
+}
+
+void LocalData::on_damage(const std::string& dataset_id, std::uint32_t version, std::uint32_t shard) {
+  cluster::Call call;
+  call.actor = cluster::Actor::system();
+  cluster::ShardMark mark;
+  mark.dataset_id = dataset_id;
+  mark.version = version;
+  mark.shard = shard;
+  auto done = [](Result<void> marked) {
+    if (!marked)
+      SAMOVAR_LOG(warn, jobs, "a damaged shard is not marked", kv("error", marked.error().message()));
+  };
+  spawn<Result<void>>(cluster_.mark_shard(std::move(call), std::move(mark)), done);
+}
+
+}  // namespace samovar::jobs
