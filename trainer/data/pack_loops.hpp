@@ -211,7 +211,7 @@ bool is_hex(const char* in, std::size_t n) {
       const auto c = static_cast<std::uint8_t>(in[i]);
       const bool digit = static_cast<std::uint8_t>(c - '0') < 10;
       const bool letter = static_cast<std::uint8_t>(c - 'a') < 6;
-      other |= digit | letter ? 0 : 1;
+      other |= static_cast<std::uint8_t>(digit | letter) ^ 1;
     }
     if (other != 0) return false;
   }
