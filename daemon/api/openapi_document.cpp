@@ -13,8 +13,8 @@ asm(".section .rodata\n"
     ".previous\n");
 
 extern "C" {
-extern const char samovar_openapi_begin[];
-extern const char samovar_openapi_end[];
+extern const char samovar_openapi_begin[];  // NOLINT(readability-identifier-naming): the assembler's labels
+extern const char samovar_openapi_end[];    // NOLINT(readability-identifier-naming)
 }
 
 namespace samovar::api {
