@@ -43,12 +43,13 @@ class HashGate {
   Task<Result<T>> run(std::function<Result<T>()> work) {
     // shared: written on the pool's thread, read on the loop after `finished` was posted there.
     auto result = std::make_shared<std::optional<Result<T>>>();
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from below, behind the template
+    // NOLINTBEGIN(performance-unnecessary-value-param): `done` is moved from
     std::function<void(std::function<void(bool)>)> start = [this, work,
                                                             result](std::function<void(bool)> done) {
       enter([work, result]() mutable { result->emplace(samovar::detail::call_caught<Result<T>>(work)); },
             std::move(done));
     };
+    // NOLINTEND(performance-unnecessary-value-param)
     const bool ran = co_await from_callback<bool>(std::move(start));
     if (!ran) co_return busy();
     co_return std::move(**result);
