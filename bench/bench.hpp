@@ -43,7 +43,7 @@ struct Figure {
   std::string_view unit;
   double ours = 0;
   double peer = 0;  // 0: there is none
-  std::string_view peer_name;
+  std::string_view peer_name = {};
 };
 inline void print(const Figure& figure) {
   std::printf("{\"bench\":\"%.*s\",\"metric\":\"%.*s\",\"unit\":\"%.*s\",\"ours\":%.4g",
