@@ -15,6 +15,8 @@ import './suites/live.mjs';
 import './suites/tabs.mjs';
 import './suites/people.mjs';
 import './suites/session.mjs';
+import './suites/data_upload.mjs';
+import './suites/data.mjs';
 import './suites/screens.mjs';
 import './suites/connection.mjs';
 
@@ -59,6 +61,12 @@ class World {
       if (!answer.ok) throw new Error(`the password was not confirmed: ${answer.status}`);
     }, this.admin.password);
     return opened;
+  }
+  // After a restart somebody types the passphrase.
+  async unlock() {
+    const { context } = await this.open();
+    const answer = await context.request.post(`${this.daemon.url}/api/v1/unlock`, { data: { passphrase: this.passphrase } });
+    if (!answer.ok()) throw new Error(`the box was not unlocked: ${answer.status()}`);
   }
   picture(page, name) {
     return picture(page, values.screenshots, name);

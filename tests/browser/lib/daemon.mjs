@@ -22,7 +22,9 @@ export class Daemon {
   // Resolves once it serves. The set-up code is read from the console, as a person would.
   async start() {
     this.#output = '';
-    const args = ['--state-dir', join(this.stateDir, 'state'), '--listen', '127.0.0.1:0', '--log-format', 'text'];
+    // A restarted box keeps its address: pages that are open find it again.
+    const port = this.url ? new URL(this.url).port : '0';
+    const args = ['--state-dir', join(this.stateDir, 'state'), '--listen', `127.0.0.1:${port}`, '--log-format', 'text'];
     this.#process = spawn(this.#binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const child = this.#process;
     child.stderr.on('data', (data) => (this.#output += data));
@@ -43,12 +45,12 @@ export class Daemon {
     });
   }
 
-  async stop() {
+  async stop(signal = 'SIGTERM') {
     const child = this.#process;
     this.#process = null;
     if (!child || child.exitCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
+    child.kill(signal);
     const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
     await ended;
     clearTimeout(timer);
@@ -56,6 +58,12 @@ export class Daemon {
 
   async restart() {
     await this.stop();
+    await this.start();
+  }
+
+  // As if the power had gone for a moment.
+  async crash() {
+    await this.stop('SIGKILL');
     await this.start();
   }
 

@@ -5,6 +5,8 @@ import { check, none, test } from '../lib/harness.mjs';
 const pages = [
   ['overview', '/', (page) => page.getByRole('heading', { level: 2, name: 'Alerts' })],
   ['nodes', '/nodes', (page) => page.locator('tbody a').first()],
+  ['datasets', '/datasets', (page) => page.locator('tbody a').first()],
+  ['bin', '/datasets?bin=1', (page) => page.getByText('The bin is empty').or(page.locator('tbody th')).first()],
   ['users', '/users', (page) => page.locator('tbody th').first()],
   ['tokens', '/tokens', (page) => page.locator('main button').first()],
   ['sessions', '/sessions', (page) => page.locator('tbody th').first()],
@@ -14,20 +16,34 @@ const pages = [
   ['missing', '/no/such/page', (page) => page.getByText('There is no such page')],
 ];
 
-async function nodeAddress(world) {
-  const { context, page } = await world.inside('/nodes');
+async function firstAddress(world, list) {
+  const { context, page } = await world.inside(list);
   const address = await page.locator('tbody a').first().getAttribute('href');
   await context.close();
   return address;
 }
 
+// Pages of one thing: their addresses are known only once it is there.
+async function detailPages(world) {
+  const node = await firstAddress(world, '/nodes');
+  const set = await firstAddress(world, '/datasets?sort=-rows');
+  return [
+    ['node', node, (page) => page.locator('canvas').first()],
+    ['dataset', set, (page) => page.locator('main svg[role=img]').first()],
+    ['dataset-target', `${set}?target=age`, (page) => page.locator('main svg[role=img]').first()],
+    ['dataset-rows', `${set}?tab=rows`, (page) => page.locator('main td').first()],
+    ['dataset-shards', `${set}?tab=shards`, (page) => page.locator('main tbody th').first()],
+    ['dataset-access', `${set}?tab=access`, (page) => page.locator('main form').first()],
+  ];
+}
+
 for (const theme of themes) {
   for (const width of widths) {
     test(`screens: every page is clean, ${theme} ${width}`, async (world) => {
-      const node = ['node', await nodeAddress(world), (page) => page.locator('canvas').first()];
+      const details = await detailPages(world);
       const { page, witness } = await world.open({ theme, width, storageState: world.state });
       const found = [];
-      for (const [name, path, mark] of [...pages, node]) {
+      for (const [name, path, mark] of [...pages, ...details]) {
         await page.goto(world.daemon.url + path);
         await mark(page).waitFor();
         await page.locator('[data-live=live]').waitFor();
@@ -55,10 +71,10 @@ test('screens: the menus are clean and the theme can be chosen', async (world) =
 const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 test('screens: nothing runs off the side at 320 px', async (world) => {
-  const node = ['node', await nodeAddress(world), (page) => page.locator('canvas').first()];
+  const details = await detailPages(world);
   const { page } = await world.open({ width: 320, storageState: world.state });
   const found = [];
-  for (const [name, path, mark] of [...pages, node]) {
+  for (const [name, path, mark] of [...pages, ...details]) {
     await page.goto(world.daemon.url + path);
     await mark(page).waitFor();
     const overflow = await sideways(page);
@@ -70,16 +86,17 @@ test('screens: nothing runs off the side at 320 px', async (world) => {
 // Runs in the page: texts of the frame that did not come from the message file.
 function untranslated() {
   const texts = [...document.querySelectorAll('button, label, legend, summary, h2, h3, thead th, dt, nav a')]
-    .filter((one) => !one.querySelector('[translate=no]')) // names of people and things stay as they are
+    .filter((one) => !one.closest('[translate=no]') && !one.querySelector('[translate=no]')) // names of people and things stay as they are
     .map((one) => one.textContent.trim());
   return texts.filter((text) => /[A-Za-z]{3}/.test(text) && !text.includes('['));
 }
 
 test('screens: a longer language fits, and no text is typed into a page', async (world) => {
   const found = [];
+  const details = await detailPages(world);
   for (const width of widths) {
     const { page } = await world.open({ width, storageState: world.state, storage: { 'samovar.locale': 'pseudo' } });
-    for (const [name, path] of pages) {
+    for (const [name, path] of [...pages, ...details.filter(([kind]) => kind !== 'node')]) {
       await page.goto(world.daemon.url + path);
       await page.locator('h1').waitFor();
       await page.locator('[data-live=live]').waitFor();

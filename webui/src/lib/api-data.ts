@@ -66,8 +66,21 @@ export const revoke = (dataset: string, user: string) => none('DELETE', `/datase
 // Files the browser saves by itself, as they come: they may be larger than its memory.
 export const downloadAddress = (dataset: string, version: number): string => url(`/datasets/${id(dataset)}/download`, { version });
 export const badRowsAddress = (dataset: string, version: number): string => url(`/datasets/${id(dataset)}/bad-rows`, { version });
-export const getBadRows = async (dataset: string, version: number): Promise<string> =>
-  (await call('GET', `/datasets/${id(dataset)}/bad-rows`, { query: { version } })).text();
+// The beginning is enough to look at.
+const lookBytes = 256 * 1024;
+export async function getBadRows(dataset: string, version: number): Promise<string> {
+  const answer = await call('GET', `/datasets/${id(dataset)}/bad-rows`, { query: { version } });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const piece = await reader?.read();
+    if (!piece || piece.done) return text;
+    text += piece.value;
+    if (text.length < lookBytes) continue;
+    void reader?.cancel().catch(() => undefined);
+    return text.slice(0, text.lastIndexOf('\n') + 1);
+  }
+}
 
 // --- Operations
 export const cancelOperation = (operation: string) => none('POST', `/operations/${id(operation)}:cancel`, { body: {} });

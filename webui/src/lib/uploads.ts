@@ -4,11 +4,13 @@
 // remembers which file (name, size, date of change) an upload was begun with, so that the same file goes on where it
 // stopped, after a reload, a restart of the browser or of the box. A lost answer is asked for again until it comes;
 // the end of the session opens the log-in dialog and the bytes go on behind it.
+import '../messages/en-work';
 import { effect } from '@preact/signals';
 import * as api from './api';
 import * as data from './api-data';
+import { t } from './messages';
 import { Rate } from './rate';
-import { live, session, transfers, type Transfer, type TransferState } from './stores';
+import { live, place, session, toast, transfers, type Transfer, type TransferState } from './stores';
 import type { Upload } from './types-data';
 import { forgetFile, knownUpload, knownUse, rememberFile, rememberUse } from './upload-memory';
 
@@ -20,12 +22,16 @@ const mends = (error: api.ApiError): boolean => passing.has(error.status) || err
 
 interface Work {
   file: File;
+  run: number; // goes up with each start and stop; what belongs to an older one is over
+  creating: Promise<void> | null;
   stop: (() => void) | null;
   attempt: number;
+  movedAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   rate: Rate;
 }
 const works = new Map<string, Work>();
+const newWork = (file: File): Work => ({ file, run: 0, creating: null, stop: null, attempt: 0, movedAt: 0, timer: undefined, rate: new Rate() });
 let keys = 0;
 
 const find = (key: string): Transfer | undefined => transfers.value.find((one) => one.key === key);
@@ -47,9 +53,21 @@ channel?.addEventListener('message', (event: MessageEvent<Note>) => {
     if (!mine) void refreshUploads();
     return;
   }
+  heard.set(mine.key, performance.now());
   if (note.state === 'sent') void refreshUploads();
   else set(mine.key, { state: note.state === 'paused' ? 'file' : 'elsewhere', sent: note.sent });
 });
+// A tab that closed or crashed sends no more.
+const silenceMs = 20_000;
+const heard = new Map<string, number>();
+function noticeSilence(): void {
+  for (const one of transfers.value) {
+    if (one.state === 'elsewhere' && performance.now() - (heard.get(one.key) ?? 0) > silenceMs) set(one.key, { state: 'file' });
+  }
+}
+function leave(): void {
+  for (const one of transfers.value) if (works.has(one.key) && one.id) channel?.postMessage({ id: one.id, sent: one.sent, state: 'paused' } satisfies Note);
+}
 function tell(key: string): void {
   const one = find(key);
   if (one?.id) channel?.postMessage({ id: one.id, sent: one.sent, state: one.state } satisfies Note);
@@ -59,7 +77,9 @@ function tell(key: string): void {
 function stop(key: string): void {
   const work = works.get(key);
   if (!work) return;
+  work.run += 1;
   clearTimeout(work.timer);
+  work.timer = undefined;
   work.stop?.();
   work.stop = null;
 }
@@ -69,30 +89,40 @@ function pump(): void {
   for (const next of transfers.value.filter((one) => one.state === 'queued').slice(0, Math.max(0, atOnce - busy))) void begin(next.key);
 }
 
+async function create(key: string, file: File): Promise<void> {
+  const id = await data.createUpload(file.name, file.size);
+  if (!find(key)) {
+    // Cancelled meanwhile.
+    await data.deleteUpload(id);
+    return;
+  }
+  rememberFile(file, id);
+  set(key, { id });
+}
+
 async function begin(key: string): Promise<void> {
   const work = works.get(key);
   const one = find(key);
   if (!work || !one) return;
   set(key, { state: 'sending', error: '' });
+  work.run += 1;
   work.rate = new Rate();
+  work.movedAt = performance.now();
+  const run = work.run;
   try {
     if (!one.id) {
-      const id = await data.createUpload(work.file.name, work.file.size);
-      if (!find(key)) {
-        // Cancelled meanwhile.
-        await data.deleteUpload(id);
-        return;
-      }
-      rememberFile(work.file, id);
-      set(key, { id });
+      work.creating ??= create(key, work.file).finally(() => (work.creating = null));
+      await work.creating;
     }
     const id = find(key)?.id;
-    if (!id || find(key)?.state !== 'sending') return;
+    if (!id || work.run !== run) return;
     let shown = 0;
     const halt = await data.sendUpload(id, work.file, {
       onProgress: (sent) => {
+        if (work.run !== run) return;
         work.attempt = 0;
         const now = performance.now();
+        work.movedAt = now;
         work.rate.add(sent, now);
         // Bytes move faster than anybody reads.
         if (now - shown < 250 && sent < work.file.size) return;
@@ -101,12 +131,23 @@ async function begin(key: string): Promise<void> {
         tell(key);
       },
       onDone: (sha256) => void done(key, sha256),
-      onError: (error) => void failed(key, error),
+      onError: (error) => void (work.run === run && failed(key, error)),
     });
-    if (find(key)?.state === 'sending') work.stop = halt;
+    if (work.run === run) work.stop = halt;
     else halt();
   } catch (error) {
-    await failed(key, error);
+    if (work.run === run) await failed(key, error);
+  }
+}
+
+// A dead line sends no error. Long enough for a box that is writing to a slow disk.
+const stallMs = 60_000;
+function noticeStalls(): void {
+  for (const one of transfers.value) {
+    const work = works.get(one.key);
+    if (!work?.stop || one.state !== 'sending' || performance.now() - work.movedAt < stallMs) continue;
+    stop(one.key);
+    void failed(one.key, new api.ApiError({ status: 0, code: 'unreachable' }));
   }
 }
 
@@ -120,12 +161,13 @@ async function done(key: string, sha256: string): Promise<void> {
   const hash = sha256 || (await data.getUpload(one.id).then((upload) => upload.sha256 ?? '', () => ''));
   set(key, { state: 'sent', sent: one.length, perSecond: null, sha256: hash });
   tell(key);
+  if (place.value.path !== '/datasets') toast(t('transfer.arrived', { name: one.name }), { tone: 'ok' });
   pump();
 }
 
 async function failed(key: string, error: unknown): Promise<void> {
   const work = works.get(key);
-  if (!work || find(key)?.state === 'paused') return;
+  if (!work) return;
   work.stop = null;
   if (error instanceof api.ApiError && !api.cancelled(error)) {
     if (error.status === 401) {
@@ -155,19 +197,22 @@ function append(file: File, change: Partial<Transfer>): string {
   keys += 1;
   const key = `t${keys}`;
   const one: Transfer = { key, id: '', name: file.name, length: file.size, sent: 0, state: 'queued', perSecond: null, error: '', sha256: '', operation: '', ...change };
-  works.set(key, { file, stop: null, attempt: 0, timer: undefined, rate: new Rate() });
+  works.set(key, newWork(file));
   transfers.value = [...transfers.value, one];
   return key;
 }
+
+const isSame = (a: File | undefined, b: File): boolean => a?.name === b.name && a.size === b.size && a.lastModified === b.lastModified;
 
 // A file that was begun before goes on; any other begins.
 export async function addFiles(files: readonly File[]): Promise<void> {
   await known.catch(() => undefined);
   for (const file of files) {
     const id = knownUpload(file);
-    const begun = id ? transfers.value.find((one) => one.id === id) : undefined;
-    if (begun && works.has(begun.key)) resume(begun.key);
-    else if (begun?.state === 'file') attach(begun.key, file);
+    const begun = transfers.value.find((one) => (id ? one.id === id : isSame(works.get(one.key)?.file, file)));
+    if (begun && works.has(begun.key)) {
+      if (begun.state === 'paused' || begun.state === 'failed') resume(begun.key);
+    } else if (begun?.state === 'file') attach(begun.key, file);
     else if (!begun || begun.state !== 'elsewhere') append(file, {});
   }
   pump();
@@ -178,7 +223,7 @@ export function attach(key: string, file: File): boolean {
   const one = find(key);
   if (!one || file.size !== one.length || file.name !== one.name) return false;
   rememberFile(file, one.id);
-  works.set(key, { file, stop: null, attempt: 0, timer: undefined, rate: new Rate() });
+  works.set(key, newWork(file));
   set(key, { state: 'queued', error: '' });
   pump();
   return true;
@@ -260,6 +305,11 @@ export function startUploads(): void {
   if (started) return;
   started = true;
   addEventListener('beforeunload', beforeLeaving);
+  addEventListener('pagehide', leave);
+  setInterval(() => {
+    noticeSilence();
+    noticeStalls();
+  }, 5000);
   // The box is back: no need to wait for the next try.
   effect(() => {
     if (live.value.state !== 'live') return;

@@ -38,6 +38,7 @@ export const dataTexts = {
   'dataset.download': 'Download CSV',
   'dataset.delete': 'Delete',
   'dataset.deleted': 'Moved to the bin: {name}',
+  'dataset.in_bin': 'This data set is in the bin and is kept until {until}. It can be restored there:',
   'dataset.edit_title': 'Edit {name}',
   'dataset.parts': 'Parts of the data set',
   'dataset.tab.columns': 'Columns',

@@ -17,6 +17,7 @@ export const workTexts = {
   'transfer.elsewhere': 'Sent by another tab',
   'transfer.failed': 'Stopped',
   'transfer.sent': 'Arrived',
+  'transfer.arrived': 'Arrived: {name}. See under Data sets how it was understood.',
   'operation.queued': 'In line',
   'operation.running': 'Working',
   'operation.done': 'Done',

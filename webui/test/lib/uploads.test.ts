@@ -85,6 +85,17 @@ describe('a queue of files', () => {
     expect(sends[1]!.id).toBe('upl_1');
   });
 
+  it('sends once, however fast it is paused and resumed', async () => {
+    await uploads.addFiles([file()]);
+    uploads.pause(only().key);
+    uploads.resume(only().key);
+    await uploads.addFiles([file()]);
+    await settle();
+    expect(box.createUpload).toHaveBeenCalledOnce();
+    expect(transfers.value).toHaveLength(1);
+    expect(sends.filter((one) => !one.stopped)).toHaveLength(1);
+  });
+
   it('asks again until the box answers', async () => {
     vi.useFakeTimers();
     await uploads.addFiles([file()]);
@@ -110,6 +121,23 @@ describe('a queue of files', () => {
     await settle();
     expect(sends).toHaveLength(2);
     live.value = { state: 'connecting', since: 0 };
+  });
+
+  it('notices a line that is dead without saying so', async () => {
+    vi.useFakeTimers();
+    vi.resetModules();
+    const fresh = await import('../../src/lib/uploads');
+    const stores = await import('../../src/lib/stores');
+    stores.session.value = makeSession();
+    fresh.startUploads();
+    await fresh.addFiles([file()]);
+    await settle();
+    sends[0]!.sending.onProgress(10);
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(stores.transfers.value[0]!.state).toBe('sending');
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(sends[0]!.stopped).toBe(true);
+    expect(sends.length).toBeGreaterThan(1);
   });
 
   it('asks for the password when the session has ended, and goes on', async () => {

@@ -12,7 +12,7 @@ import { Card, Note } from '../../ui/Card';
 import { EmptyState } from '../../ui/EmptyState';
 import { Select, TextField } from '../../ui/Field';
 import { Meter } from '../../ui/Meter';
-import { Table, type Column } from '../../ui/Table';
+import { sortRows, Table, type Column } from '../../ui/Table';
 import { useLoad } from '../../ui/useLoad';
 import { ColumnDetail, Mini } from './Bars';
 import { ChangeColumns } from './ChangeColumns';
@@ -35,6 +35,7 @@ export function Columns({ set, version, mayChange }: { set: DatasetDetail; versi
   const query = place.value.query;
   const target = query.get('target') ?? '';
   const q = query.get('q') ?? '';
+  const sort = query.get('sort') ?? '';
   const [shown, setShown] = useState(portion);
   const [changing, setChanging] = useState(false);
   const loaded = useLoad(() => Promise.all([data.getProfile(set.id, version, target), data.getSchema(set.id, version)]), [set.id, version, target, set.revision]);
@@ -120,8 +121,10 @@ export function Columns({ set, version, mayChange }: { set: DatasetDetail; versi
           <Table
             caption={t('columns.title')}
             columns={list}
-            rows={found.slice(0, shown)}
+            rows={sortRows(found, list, sort).slice(0, shown)}
             rowKey={(column) => column.name}
+            sortBy={sort}
+            onSort={(next) => setQuery({ sort: next })}
             expand={{
               title: t('profile.details'),
               label: (column) => t('profile.details_of', { name: column.name }),

@@ -1,6 +1,6 @@
 // One data set: what is in it, how it looks, where it lies, who may use it.
 import '../../messages/en-data';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import * as data from '../../lib/api-data';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
@@ -161,19 +161,26 @@ function Detail({ set, etag, reload }: { set: DatasetDetail; etag: string; reloa
       }
       back={<Back />}
       actions={
-        <>
-          {set.may_read_rows && (
-            <LinkButton icon="download" href={data.downloadAddress(set.id, version)} download={`${set.name}.csv`}>
-              {t('dataset.download')}
-            </LinkButton>
-          )}
-          {mayChange(set) && (
-            <Button onClick={() => setEditing(true)}>{t('action.edit')}</Button>
-          )}
-          {mayChange(set) && <Delete set={set} />}
-        </>
+        !set.binned_at && (
+          <>
+            {set.may_read_rows && (
+              <LinkButton icon="download" href={data.downloadAddress(set.id, version)} download={`${set.name}.csv`}>
+                {t('dataset.download')}
+              </LinkButton>
+            )}
+            {mayChange(set) && (
+              <Button onClick={() => setEditing(true)}>{t('action.edit')}</Button>
+            )}
+            {mayChange(set) && <Delete set={set} />}
+          </>
+        )
       }
     >
+      {set.binned_at && (
+        <Note tone="warning">
+          {t('dataset.in_bin', { until: f.day(set.purge_at) })} <a href="/datasets?bin=1">{t('bin.title')}</a>
+        </Note>
+      )}
       {set.damaged && <Note tone="critical">{t('dataset.damaged_text')}</Note>}
       {set.notes.map((note) => (
         <Note key={note} tone="info">
@@ -213,7 +220,11 @@ export default function DatasetPage({ id = '' }: { id?: string }) {
   const loaded = useLoad(() => data.getDataset(id), [id, datasetsChanged.value]);
   // A finished operation means a new version, also where no event said so.
   const busy = [...operations.value.values()].some((one) => one.dataset_id === id && isWorking(one));
-  useEffect(() => loaded.reload(), [busy]);
+  const was = useRef(busy);
+  useEffect(() => {
+    if (was.current && !busy) loaded.reload();
+    was.current = busy;
+  }, [busy]);
   const found = loaded.value;
   if (found?.value.id === id) return <Detail set={found.value} etag={found.etag} reload={loaded.reload} />;
   return (
