@@ -29,7 +29,8 @@ Result<std::unique_ptr<BlockParser>> BlockParser::create(const BlockRules& rules
   return parser;
 }
 
-BlockParser::BlockParser(const BlockRules& rules) : rules_(rules), columns_(rules.schema.columns.size()) {
+BlockParser::BlockParser(const BlockRules& rules)
+    : rules_(rules), columns_(rules.schema.columns.size()), stats_(rules.schema, rules.distinct) {
   stages_.resize(columns_);
   block_.columns.resize(columns_);
 }
@@ -55,10 +56,13 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
   shuffle_good_rows();
   if (order_.empty()) return;
   out.rows = block_.rows = static_cast<std::uint32_t>(order_.size());
+  stats_.begin({in.sample_share, in.moments_share}, out.rows, out.stats);
   for (std::size_t c = 0; c < columns_; ++c) {
     finish_column(stages_[c], block_.columns[c]);
+    stats_.add(c, block_.columns[c], dictionary_, in.text.data());
     out.real[c] = stages_[c].type == ColumnType::real && rules_.schema.columns[c].type == ColumnType::integer;
   }
+  stats_.finish(block_);
   trainer::encode_block(block_, out.encoded);
 }
 

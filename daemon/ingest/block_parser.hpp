@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 #include "daemon/ingest/block_dictionary.hpp"
+#include "daemon/ingest/block_stats.hpp"
 #include "daemon/ingest/column_stage.hpp"
 #include "daemon/ingest/line_parser.hpp"
 #include "daemon/ingest/row_splitter.hpp"
@@ -21,12 +22,18 @@ namespace samovar::ingest {
 // What is the same for all blocks. Outlives the parsers.
 struct BlockRules {
   BlockRules(const ParseOptions& parse, const trainer::Schema& columns, std::uint64_t deal_seed)
-      : options(parse), schema(columns), seed(deal_seed), split(split_rules(parse)), cells(parse) {}
+      : options(parse),
+        schema(columns),
+        seed(deal_seed),
+        split(split_rules(parse)),
+        cells(parse),
+        distinct(columns.columns.size()) {}
   const ParseOptions options;
   const trainer::Schema schema;
   const std::uint64_t seed;
   const SplitRules split;
   const CellRules cells;
+  mutable DistinctCounters distinct;  // shared by all threads
 };
 
 struct BadRow {
@@ -45,6 +52,7 @@ struct ParsedBlock {
   Bytes encoded;
   std::vector<BadRow> bad_rows;
   std::vector<std::uint8_t> real;  // by column: an integer column that had to be a real one here
+  BlockStats stats;
 };
 
 class BlockParser {
@@ -93,6 +101,7 @@ class BlockParser {
   BlockDictionary dictionary_;
   std::vector<std::uint32_t> codes_;
   trainer::BlockColumns block_;
+  StatsMaker stats_;
 };
 
 }  // namespace samovar::ingest

@@ -7,6 +7,7 @@
 
 #include "daemon/ingest/bad_rows.hpp"
 #include "daemon/ingest/block_pool.hpp"
+#include "daemon/ingest/profile.hpp"
 #include "daemon/ingest/record_cutter.hpp"
 #include "daemon/ingest/sampled_source.hpp"
 #include "daemon/ingest/utf8.hpp"
@@ -36,6 +37,7 @@ class Ingest {
         progress_(progress),
         rules_(plan.options, plan.schema, plan.seed),
         bad_(plan, sink),
+        profile_(plan.schema, rules_.distinct),
         prologue_(plan.options.format) {
     report_.schema = plan.schema;
   }
@@ -82,9 +84,13 @@ class Ingest {
     const bool csv = plan_.options.format == Format::csv;
     cutter_ = std::make_unique<RecordCutter>(
         text, CutRules{csv ? rules_.split.quote : std::nullopt, rules_.split.delimiter});
+    text_bytes_ = bytes;
     report_.shards = shard_count(bytes);
     block_text_ =
         std::clamp<std::size_t>(plan_.memory_bytes_max / 2 / report_.shards, kBlockTextMin, kBlockTextMax);
+    if (!csv && plan_.options.format != Format::pairs) {
+      SAMOVAR_TRY(head_lines_, make_line_parser(plan_.options, plan_.schema));
+    }
     open_.resize(report_.shards);
     for (std::uint32_t i = 0; i < report_.shards; ++i) open_[i].shard = i;
     return {};
@@ -121,12 +127,36 @@ class Ingest {
         continue;
       }
       if (in_prologue_ && (in_prologue_ = prologue_.takes({row, bytes}))) continue;
+      if (profile_.head_rows() < ProfileBuilder::kHeadRows) keep_head({row, bytes});
       const std::uint64_t luck = mix_word(plan_.seed ^ mix_word(++ordinal_));
       ShardText& text = open_[static_cast<std::size_t>((luck >> 32) * open_.size() >> 32)];
       SAMOVAR_CHECK(make_room(text, bytes));
       text.append(row, bytes, line);
     }
     return {};
+  }
+
+  void keep_head(std::string_view row) {
+    if (!utf8_valid(row)) return;
+    if (!head_lines_) {
+      std::vector<std::string> cells = split_row(row, rules_.split);
+      if (cells.size() == plan_.schema.columns.size()) profile_.add_head(std::move(cells));
+      return;
+    }
+    LineCells line;
+    if (head_lines_->parse(row, line) != LineKind::row) return;
+    std::vector<std::string> cells(line.cells.begin(), line.cells.end());
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (plan_.schema.columns[c].type == trainer::ColumnType::sparse) cells[c] = sparse_text(line);
+    }
+    profile_.add_head(std::move(cells));
+  }
+  static std::string sparse_text(const LineCells& line) {
+    std::string out;
+    for (std::size_t i = 0; i < line.indices.size() && out.size() < 200; ++i) {
+      out += fmt::format("{}{}:{}", i == 0 ? "" : " ", line.indices[i], line.values[i]);
+    }
+    return out;
   }
 
   Result<void> make_room(ShardText& text, std::size_t bytes) {
@@ -141,7 +171,10 @@ class Ingest {
 
   Result<void> close(ShardText& text) {
     const std::uint32_t shard = text.shard;
+    if (closed_ == 0) stats_ = StatsPlan::make(plan_.schema, text_bytes_ / (text.size / text.rows()));
     text.sequence = ++closed_;
+    text.sample_share = stats_.sample_share;
+    text.moments_share = stats_.moments_share;
     SAMOVAR_CHECK(pool_->submit(text));
     text.shard = shard;
     return {};
@@ -170,6 +203,7 @@ class Ingest {
       if (block.real[c] != 0) report_.schema.columns[c].type = trainer::ColumnType::real;
     }
     if (block.rows == 0) return {};
+    profile_.add(block.rows, std::move(block.stats));
     return sink_.block(block.shard, block.rows, block.encoded);
   }
 
@@ -191,7 +225,7 @@ class Ingest {
       report_.notes.push_back(
           fmt::format("of {} bad rows the first {} found are kept", bad_.count(), bad_.kept()));
     }
-    report_.profile_json = "{}";
+    report_.profile_json = profile_.finish(report_.schema, bad_.count(), rules_.cells);
     return std::move(report_);
   }
 
@@ -201,7 +235,11 @@ class Ingest {
   const std::function<bool(const IngestProgress&)>& progress_;
   const BlockRules rules_;
   BadRows bad_;
+  ProfileBuilder profile_;
+  StatsPlan stats_;
+  std::uint64_t text_bytes_ = 0;  // of the whole file, as far as one can know beforehand
   LinePrologue prologue_;
+  std::unique_ptr<LineParser> head_lines_;
   bool in_prologue_ = true;
   std::unique_ptr<Source> decoded_;
   std::unique_ptr<SampledSource> sampled_;

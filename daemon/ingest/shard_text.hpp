@@ -53,6 +53,8 @@ struct ShardText {
   std::vector<std::uint64_t> lines;  // of the file, for the rows that turn out bad
   std::uint32_t shard = 0;
   std::uint64_t sequence = 0;  // blocks are handed on in this order
+  double sample_share = 1;     // of the rows, for the costly parts of the statistics (StatsPlan)
+  double moments_share = 1;
 
   std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(ends.size()); }
 

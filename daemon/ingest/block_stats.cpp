@@ -1,0 +1,347 @@
+#include "daemon/ingest/block_stats.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/ingest/utf8.hpp"
+
+namespace samovar::ingest {
+
+using trainer::BlockColumn;
+using trainer::ColumnType;
+
+namespace {
+
+constexpr std::uint64_t kSampleRows = 65'536;
+constexpr std::size_t kLevelsCounted = 256;  // more in one block of many: only the common ones matter
+constexpr std::uint64_t kValuesSpan = 4096;
+constexpr std::size_t kLanes = 8;
+
+inline bool absent(double value) noexcept { return value != value; }
+inline bool absent(std::int64_t value) noexcept { return value == kNoInteger; }
+
+// Two passes over what is in the cache anyway. Eight sums side by side: vectors, and always the same
+// rounding.
+template <class T>
+void add_moments(const std::vector<T>& values, ColumnStats& stats) {
+  double sum[kLanes] = {};
+  double count[kLanes] = {};
+  double low[kLanes];
+  double high[kLanes];
+  std::fill(low, low + kLanes, stats.min);
+  std::fill(high, high + kLanes, stats.max);
+  const T* const data = values.data();
+  const std::size_t whole = values.size() / kLanes * kLanes;
+  const auto look = [&](std::size_t i, std::size_t lane) {
+    const bool here = !absent(data[i]);
+    const double value = here ? static_cast<double>(data[i]) : 0.0;
+    sum[lane] += value;
+    count[lane] += here ? 1.0 : 0.0;
+    low[lane] = here && value < low[lane] ? value : low[lane];
+    high[lane] = here && value > high[lane] ? value : high[lane];
+  };
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) look(i + lane, lane);
+  }
+  for (std::size_t i = whole; i < values.size(); ++i) look(i, i - whole);
+  double total = 0;
+  double present = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    total += sum[lane];
+    present += count[lane];
+    stats.min = std::min(stats.min, low[lane]);
+    stats.max = std::max(stats.max, high[lane]);
+  }
+  stats.present = static_cast<std::uint64_t>(present);
+  stats.missing = values.size() - stats.present;
+  if (stats.present == 0) return;
+  const double mean = total / present;
+  double squares[kLanes] = {};
+  const auto spread = [&](std::size_t i, std::size_t lane) {
+    const double off = absent(data[i]) ? 0.0 : static_cast<double>(data[i]) - mean;
+    squares[lane] += off * off;
+  };
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) spread(i + lane, lane);
+  }
+  for (std::size_t i = whole; i < values.size(); ++i) spread(i, i - whole);
+  stats.mean = mean;
+  for (const double lane : squares) stats.m2 += lane;
+}
+
+}  // namespace
+
+DistinctCounters::DistinctCounters(std::size_t columns)
+    : registers_(std::make_unique<std::atomic<std::uint8_t>[]>(columns << kBits)) {}
+
+std::uint64_t DistinctCounters::estimate(std::size_t column) const noexcept {
+  constexpr double kRegisters = 1u << kBits;
+  double sum = 0;
+  double zeros = 0;
+  for (std::size_t i = 0; i < std::size_t{1} << kBits; ++i) {
+    const std::uint8_t rank = registers_[column << kBits | i].load(std::memory_order_relaxed);
+    sum += std::ldexp(1.0, -rank);
+    zeros += rank == 0 ? 1 : 0;
+  }
+  const double raw = 0.7213 / (1 + 1.079 / kRegisters) * kRegisters * kRegisters / sum;
+  // Few values: how many registers are still empty says more (Flajolet et al. 2007).
+  const double few = kRegisters * std::log(kRegisters / std::max(zeros, 1.0));
+  return static_cast<std::uint64_t>(std::llround(raw <= 2.5 * kRegisters && zeros > 0 ? few : raw));
+}
+
+void ColumnStats::merge(const ColumnStats& other) noexcept {
+  const auto before = static_cast<double>(present);
+  const auto added = static_cast<double>(other.present);
+  present += other.present;
+  missing += other.missing;
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+  length_min = std::min(length_min, other.length_min);
+  length_max = std::max(length_max, other.length_max);
+  length_sum += other.length_sum;
+  if (other.present == 0) return;
+  const double step = other.mean - mean;
+  mean += step * added / (before + added);
+  m2 += other.m2 + step * step * before * added / (before + added);
+}
+
+void PairMoments::merge(const PairMoments& other) noexcept {
+  if (other.count == 0) return;
+  const double total = count + other.count;
+  const double x = other.mean_x - mean_x;
+  const double y = other.mean_y - mean_y;
+  const double weight = count * other.count / total;
+  xx += other.xx + x * x * weight;
+  yy += other.yy + y * y * weight;
+  xy += other.xy + x * y * weight;
+  mean_x += x * other.count / total;
+  mean_y += y * other.count / total;
+  count = total;
+}
+
+bool is_number(ColumnType type) noexcept {
+  return type == ColumnType::real || type == ColumnType::integer || type == ColumnType::boolean ||
+         type == ColumnType::time;
+}
+
+StatsPlan StatsPlan::make(const trainer::Schema& schema, std::uint64_t rows_expected) {
+  std::uint64_t numbers = 1;
+  for (const auto& column : schema.columns) numbers += is_number(column.type) ? 1 : 0;
+  numbers = std::min<std::uint64_t>(numbers, Comoments::kColumnsMax);
+  const auto rows = static_cast<double>(std::max<std::uint64_t>(rows_expected, 1));
+  const std::uint64_t moment_rows =
+      std::clamp<std::uint64_t>((1u << 28) / (numbers * numbers), 4096, kSampleRows);
+  StatsPlan plan;
+  plan.sample_share = std::min(1.0, static_cast<double>(kSampleRows) / rows);
+  plan.moments_share = std::min(1.0, static_cast<double>(moment_rows) / rows);
+  return plan;
+}
+
+StatsMaker::StatsMaker(const trainer::Schema& schema, DistinctCounters& distinct) : distinct_(distinct) {
+  for (std::size_t c = 0; c < schema.columns.size() && numbers_.size() < Comoments::kColumnsMax; ++c) {
+    if (is_number(schema.columns[c].type)) numbers_.push_back(static_cast<std::uint32_t>(c));
+  }
+  deviations_.resize(numbers_.size());
+  presence_.resize(numbers_.size());
+}
+
+void StatsMaker::begin(const StatsPlan& plan, std::uint32_t rows, BlockStats& out) {
+  out_ = &out;
+  rows_ = rows;
+  const auto share = [rows](double part) {
+    return std::min(rows, static_cast<std::uint32_t>(std::ceil(part * rows)));
+  };
+  out.sampled_rows = share(plan.sample_share);
+  moment_rows_ = share(plan.moments_share);
+}
+
+void StatsMaker::add(std::size_t column, const BlockColumn& data, const BlockDictionary& dictionary,
+                     const char* text) {
+  if (out_->columns.size() <= column) out_->columns.resize(column + 1);
+  ColumnStats& stats = out_->columns[column];
+  stats = ColumnStats{};
+  switch (data.type) {
+    case ColumnType::real:
+      return add_reals(column, data, stats);
+    case ColumnType::category:
+      return add_category(column, data, dictionary, text, stats);
+    case ColumnType::text:
+      return add_text(column, data, stats);
+    case ColumnType::sparse:
+      stats.present = rows_;
+      return;
+    default:
+      return add_integers(column, data, stats);
+  }
+}
+
+void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
+  const std::vector<std::int64_t>& values = data.integers;
+  add_moments(values, stats);
+  for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
+    if (!absent(values.data()[i])) stats.sample.push_back(static_cast<double>(values.data()[i]));
+  }
+  if (stats.present == 0) {
+    stats.values_complete = true;
+    return;
+  }
+  constexpr double kExactMax = 9007199254740992.0;  // beyond it f64 is not exact
+  if (stats.max - stats.min >= static_cast<double>(kValuesSpan) || stats.min < -kExactMax ||
+      stats.max > kExactMax) {
+    for (const std::int64_t value : values) {
+      if (!absent(value)) distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
+    }
+    return;
+  }
+  // Close together: a bit for each value, and only the different ones are counted.
+  std::uint64_t bits[kValuesSpan / 64] = {};
+  const auto first = static_cast<std::int64_t>(stats.min);
+  for (const std::int64_t value : values) {
+    if (absent(value)) continue;
+    const auto at = static_cast<std::uint64_t>(value - first) % kValuesSpan;
+    bits[at / 64] |= std::uint64_t{1} << at % 64;
+  }
+  for (std::uint64_t at = 0; at < kValuesSpan; ++at) {
+    if ((bits[at / 64] >> at % 64 & 1) == 0) continue;
+    const std::int64_t value = first + static_cast<std::int64_t>(at);
+    stats.values.push_back(value);
+    distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
+  }
+  stats.values_complete = true;
+  if (data.type != ColumnType::boolean) return;
+  const auto ones = static_cast<std::uint64_t>(std::llround(stats.mean * static_cast<double>(stats.present)));
+  if (ones > 0) stats.levels.push_back({1, ones, "true"});
+  if (ones < stats.present) stats.levels.push_back({0, stats.present - ones, "false"});
+}
+
+void StatsMaker::add_reals(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
+  add_moments(data.reals, stats);
+  for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
+    if (!absent(data.reals.data()[i])) stats.sample.push_back(data.reals.data()[i]);
+  }
+  for (const double value : data.reals) {
+    if (absent(value)) continue;
+    std::uint64_t bits = 0;
+    const double plain = value + 0.0;  // -0 is 0
+    std::memcpy(&bits, &plain, sizeof bits);
+    distinct_.add(column, mix_word(bits));
+  }
+}
+
+void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const BlockDictionary& dictionary,
+                              const char* text, ColumnStats& stats) {
+  const std::size_t levels = dictionary.size();
+  const bool all = levels <= kLevelsCounted || out_->sampled_rows == rows_;
+  const std::size_t looked_at = all ? rows_ : std::min<std::size_t>(rows_, 4 * kLevelsCounted);
+  counts_.assign(levels + 1, 0);
+  std::uint32_t* const counts = counts_.data();
+  const std::uint32_t* const codes = data.codes.data();
+  const auto last = static_cast<std::uint32_t>(levels);
+  for (std::size_t i = 0; i < looked_at; ++i) ++counts[std::min(codes[i], last)];
+  stats.missing = data.valid.empty()
+                      ? 0
+                      : static_cast<std::uint64_t>(std::count(data.valid.begin(), data.valid.end(), 0));
+  stats.present = rows_ - stats.missing;
+  stats.levels_complete = all;
+  for (std::size_t code = 0; code < levels; ++code) {
+    const Cell& level = dictionary.levels()[code];
+    const bool is_long = cell_is_long(level);
+    const std::uint64_t hash = is_long ? hash_text(cell_text(level, text)) : mix_word(level);
+    distinct_.add(column, hash);
+    if (!all && counts[code] < 3) continue;
+    const std::uint64_t count = std::uint64_t{counts[code]} * rows_ / looked_at;
+    stats.levels.push_back({hash, count, std::string(cell_text(level, text).substr(0, kLevelBytesMax + 8))});
+  }
+}
+
+void StatsMaker::add_text(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
+  std::vector<LevelCount> seen;
+  std::uint32_t begin = 0;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    const std::string_view value(data.chars.data() + begin, data.ends[i] - begin);
+    begin = data.ends[i];
+    if (!data.valid.empty() && data.valid[i] == 0) {
+      ++stats.missing;
+      continue;
+    }
+    ++stats.present;
+    stats.length_min = std::min<std::uint64_t>(stats.length_min, value.size());
+    stats.length_max = std::max<std::uint64_t>(stats.length_max, value.size());
+    stats.length_sum += static_cast<double>(value.size());
+    const std::uint64_t hash = hash_text(value);
+    distinct_.add(column, hash);
+    if (i < out_->sampled_rows) seen.push_back({hash, 1, std::string(value.substr(0, kLevelBytesMax + 8))});
+  }
+  std::stable_sort(seen.begin(), seen.end(),
+                   [](const LevelCount& a, const LevelCount& b) { return a.hash < b.hash; });
+  for (LevelCount& level : seen) {
+    if (!stats.levels.empty() && stats.levels.back().hash == level.hash)
+      ++stats.levels.back().count;
+    else
+      stats.levels.push_back(std::move(level));
+  }
+  stats.levels_complete = out_->sampled_rows == rows_;
+  if (stats.levels_complete) return;
+  for (LevelCount& level : stats.levels) level.count = level.count * rows_ / out_->sampled_rows;
+}
+
+void StatsMaker::finish(const trainer::BlockColumns& block) {
+  Comoments& moments = out_->comoments;
+  moments.columns = numbers_;
+  moments.pairs.clear();
+  for (std::size_t k = 0; k < numbers_.size(); ++k) {
+    const BlockColumn& data = block.columns[numbers_[k]];
+    const double mean = out_->columns[numbers_[k]].mean;
+    deviations_[k].resize(moment_rows_);
+    presence_[k].assign(moment_rows_, 1.0);
+    bool complete = true;
+    for (std::size_t i = 0; i < moment_rows_; ++i) {
+      const double value = data.type == ColumnType::real ? data.reals[i]
+                           : absent(data.integers[i])    ? std::nan("")
+                                                         : static_cast<double>(data.integers[i]);
+      const bool gone = absent(value);
+      deviations_[k][i] = gone ? 0.0 : value - mean;
+      presence_[k][i] = gone ? 0.0 : 1.0;
+      complete &= !gone;
+    }
+    if (complete) presence_[k].clear();
+  }
+  for (std::size_t x = 0; x < numbers_.size(); ++x) {
+    for (std::size_t y = x + 1; y < numbers_.size(); ++y) moments.pairs.push_back(pair(x, y));
+  }
+}
+
+PairMoments StatsMaker::pair(std::size_t x, std::size_t y) const {
+  const double* const dx = deviations_[x].data();
+  const double* const dy = deviations_[y].data();
+  const double* const px = presence_[x].empty() ? nullptr : presence_[x].data();
+  const double* const py = presence_[y].empty() ? nullptr : presence_[y].data();
+  double count = 0;
+  double sx = 0;
+  double sy = 0;
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < moment_rows_; ++i) {
+    const double both = (px == nullptr ? 1.0 : px[i]) * (py == nullptr ? 1.0 : py[i]);
+    const double a = dx[i] * both;
+    const double b = dy[i] * both;
+    count += both;
+    sx += a;
+    sy += b;
+    xx += a * a;
+    yy += b * b;
+    xy += a * b;
+  }
+  PairMoments out;
+  if (count == 0) return out;
+  out.count = count;
+  out.mean_x = sx / count + out_->columns[numbers_[x]].mean;
+  out.mean_y = sy / count + out_->columns[numbers_[y]].mean;
+  out.xx = xx - sx * sx / count;
+  out.yy = yy - sy * sy / count;
+  out.xy = xy - sx * sy / count;
+  return out;
+}
+
+}  // namespace samovar::ingest
