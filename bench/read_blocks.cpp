@@ -48,7 +48,8 @@ class ShardSource final : public BlockSource {
 
 class Bench {
  public:
-  explicit Bench(bool quick) : quick_(quick), key_(security::SecretBytes::random(security::kAeadKeyBytes)) {
+  Bench(bool quick, const char* only)
+      : quick_(quick), only_(only), key_(security::SecretBytes::random(security::kAeadKeyBytes)) {
     const char* base = std::getenv("TMPDIR");
     folder_ = std::string(base != nullptr ? base : "/tmp") + "/samovar-bench-XXXXXX";
     if (mkdtemp(folder_.data()) == nullptr) std::exit(1);
@@ -88,6 +89,7 @@ class Bench {
          {std::tuple{"columns", ReadPlan::Layout::columns, false, false},
           std::tuple{"rows", ReadPlan::Layout::rows, false, false},
           std::tuple{"rows shuffled, levels hashed", ReadPlan::Layout::rows, true, true}}) {
+      if (only_ != nullptr && std::string(what) != only_) continue;
       plan.layout = layout;
       plan.shuffle_rows = shuffled;
       plan.levels = levels ? &hashed : nullptr;
@@ -142,6 +144,7 @@ class Bench {
   }
 
   const bool quick_;
+  const char* const only_;  // one way of reading, for a profiler
   const security::SecretBytes key_;
   std::string folder_;
   std::string path_;
@@ -151,7 +154,8 @@ class Bench {
 
 int main(int argc, char** argv) {
   must(security::init({.require_locked_memory = false, .harden_process = false}));
-  Bench bench(has_flag(argc, argv, "--quick"));
+  const bool quick = has_flag(argc, argv, "--quick");
+  Bench bench(quick, argc == 2 + (quick ? 1 : 0) ? argv[argc - 1] : nullptr);
   constexpr std::uint32_t kRows = 8192;
   std::vector<BlockColumns> clicks;
   std::vector<BlockColumns> measured;
