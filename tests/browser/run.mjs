@@ -39,15 +39,17 @@ class World {
     this.daemon = daemon;
     this.browser = browser;
   }
-  async open(options = {}) {
-    const opened = await open(this.browser, this.daemon.url, options);
+  // With `line`, the pages reach the box only through it.
+  async open({ line, ...options } = {}) {
+    const opened = await open(this.browser, line?.url ?? this.daemon.url, options);
     this.#contexts.push(opened.context);
     return opened;
   }
   // A page of the logged-in administrator.
   async inside(path, options = {}) {
-    const opened = await this.open({ storageState: this.state, ...options });
-    await opened.page.goto(this.daemon.url + path);
+    // The line is another origin: what the browser keeps for the box does not count there, its cookie does.
+    const opened = await this.open({ storageState: this.state, ...(options.line && { storage: { 'samovar.session': 'yes' } }), ...options });
+    await opened.page.goto((options.line?.url ?? this.daemon.url) + path);
     await opened.page.locator('h1').waitFor();
     return opened;
   }

@@ -31,12 +31,3 @@ export async function drop(page, files) {
     for (const kind of ['dragenter', 'dragover', 'drop']) document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: carried }));
   }, files);
 }
-
-// The line of one page: slowed, so that an upload can be met half-way, or cut.
-export async function slowDown(context, page, bytesPerSecond) {
-  const client = await context.newCDPSession(page);
-  const set = (change) => client.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1, ...change });
-  await client.send('Network.enable');
-  await set({ uploadThroughput: bytesPerSecond });
-  return { full: () => set({}), cut: () => set({ offline: true }), slow: (rate) => set({ uploadThroughput: rate }) };
-}

@@ -1,8 +1,9 @@
 // Files on their way to the box: dropped, cut off by everything that can happen, and there in the end, byte for byte.
 import { createHash } from 'node:crypto';
 import { faults } from '../lib/browser.mjs';
-import { drop, slowDown, stays } from '../lib/files.mjs';
+import { drop, stays } from '../lib/files.mjs';
 import { check, equal, none, test } from '../lib/harness.mjs';
+import { Line } from '../lib/line.mjs';
 
 const slow = 1_500_000;
 const card = (page, state) => page.locator(`[data-transfer=${state}]`);
@@ -24,6 +25,19 @@ async function discard(page) {
   await page.locator('[data-transfer]').waitFor({ state: 'detached' });
 }
 
+// A page behind a slow line, which goes when the test does.
+function behindLine(work) {
+  return async (world) => {
+    const line = await Line.open(() => world.daemon.url);
+    line.slow(slow);
+    try {
+      await work(world, line, await world.inside('/datasets', { line }));
+    } finally {
+      line.close();
+    }
+  };
+}
+
 test('data: without data the page offers a sample and says what can be read', async (world) => {
   const { page, witness } = await world.inside('/datasets');
   await page.getByText('No data sets yet').waitFor();
@@ -32,8 +46,7 @@ test('data: without data the page offers a sample and says what can be read', as
   none(await faults(page, witness), 'empty page');
 });
 
-test('data: an upload outlives the network, the box and the page', async (world) => {
-  const { context, page, witness } = await world.inside('/datasets');
+test('data: an upload outlives the network, the box and the page', behindLine(async (world, line, { page, witness }) => {
   witness.expecting(/Failed to load resource/);
   const text = stays(20_000);
   const repeat = 16;
@@ -42,7 +55,6 @@ test('data: an upload outlives the network, the box and the page', async (world)
   for (let i = 0; i < repeat; i += 1) hash.update(text.slice(head.length));
   const file = [{ name: 'stays.csv', text, repeat }];
 
-  const line = await slowDown(context, page, slow);
   await drop(page, file);
   await card(page, 'sending').waitFor();
   await sentPast(page, 1_000_000);
@@ -50,9 +62,9 @@ test('data: an upload outlives the network, the box and the page', async (world)
   none(await faults(page, witness), 'sending');
   await world.picture(page, 'data-sending');
 
-  await line.cut();
+  line.cut();
   await card(page, 'waiting').waitFor();
-  await line.slow(slow);
+  line.mend();
   await card(page, 'sending').waitFor();
 
   await world.daemon.crash();
@@ -82,19 +94,17 @@ test('data: an upload outlives the network, the box and the page', async (world)
   none(await faults(page, witness), 'unfinished, with the tray');
   await page.keyboard.press('Escape');
 
-  await line.full();
+  line.full();
   await drop(page, file);
   await card(page, 'sent').waitFor();
   equal(await page.locator('[data-transfer]').count(), 1, 'cards of one file');
   await page.getByText('SHA-256 of the file').click();
   await page.getByText(hash.digest('hex')).waitFor();
   await discard(page);
-});
+}));
 
-test('data: the end of the session does not end the upload', async (world) => {
-  const { context, page, witness } = await world.inside('/datasets');
+test('data: the end of the session does not end the upload', behindLine(async (world, line, { context, page, witness }) => {
   witness.expecting(/Failed to load resource/);
-  const line = await slowDown(context, page, slow);
   await drop(page, [{ name: 'long.csv', text: stays(20_000), repeat: 6 }]);
   await sentPast(page, 500_000);
   await page.getByRole('button', { name: 'Pause long.csv' }).click();
@@ -102,23 +112,20 @@ test('data: the end of the session does not end the upload', async (world) => {
   await page.getByRole('button', { name: 'Resume long.csv' }).click();
   const dialog = page.getByRole('dialog', { name: 'Log in again' });
   await dialog.getByLabel('Password', { exact: true }).fill(world.admin.password);
-  await line.full();
+  line.full();
   await page.keyboard.press('Enter');
   await card(page, 'sent').waitFor();
   await discard(page);
-  world.state = await context.storageState();
-});
+}));
 
-test('data: the file chosen again must be the same one', async (world) => {
-  const { context, page } = await world.inside('/datasets');
+test('data: the file chosen again must be the same one', behindLine(async (world, line, { page }) => {
   const text = stays(20_000);
-  const line = await slowDown(context, page, slow);
   await drop(page, [{ name: 'again.csv', text, repeat: 4 }]);
   await sentPast(page, 300_000);
   page.once('dialog', (dialog) => void dialog.accept());
   await page.reload();
   await card(page, 'file').waitFor();
-  await line.full();
+  line.full();
   const choose = async (name, content) => {
     const chooser = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Choose again.csv again' }).click();
@@ -130,4 +137,4 @@ test('data: the file chosen again must be the same one', async (world) => {
   await choose('again.csv', head + text.slice(head.length).repeat(4));
   await card(page, 'sent').waitFor();
   await discard(page);
-});
+}));
