@@ -119,7 +119,7 @@ export interface ProfileColumn {
   histogram?: { edges: (number | string)[]; counts: number[] };
   levels?: { value: string; count: number }[];
   other?: number;
-  length?: { min: number; max: number; mean: number };
+  length?: { min?: number; max?: number; mean: number };
   correlation?: number | null;
 }
 

@@ -94,6 +94,14 @@ describe('a profile', () => {
     expect(root.querySelector('[role=img]')!.getAttribute('aria-label')).toBe('age: from 10 to 30, half below 21.');
   });
 
+  it('shows two levels rather than a histogram of yes and no, and no list where all differ', () => {
+    const yes: ProfileColumn = { name: 'again', type: 'boolean', missing: 0, min: 0, max: 1, histogram: { edges: [0, 1, 2], counts: [70, 30] }, levels: [{ value: 'no', count: 70 }, { value: 'yes', count: 30 }] };
+    expect(describeColumn(yes, 100)).toBe('again, most common: no 70%, yes 30%.');
+    const names: ProfileColumn = { name: 'name', type: 'text', missing: 0, distinct: 90, levels: [{ value: 'Ada', count: 1 }], other: 89 };
+    show(<Mini column={names} rows={90} />);
+    expect(root.textContent).toBe('nearly all differ');
+  });
+
   it('has bins and levels as a table would', () => {
     expect(bins(age)).toEqual([{ label: '10 to 20', count: 1 }, { label: '20 to 30', count: 4 }]);
     expect(levelBins(ward).at(-1)).toEqual({ label: 'All others', count: 10 });

@@ -5,7 +5,7 @@ import { t } from '../../lib/messages';
 import type { ProfileColumn } from '../../lib/types-data';
 import { Button } from '../../ui/Button';
 import { Meter } from '../../ui/Meter';
-import { bins, describeColumn, levelBins, valueText, type Bin } from './values';
+import { allDiffer, bins, describeColumn, hasBins, levelBins, valueText, type Bin } from './values';
 import css from './dataset.module.css';
 
 const miniBars = 24;
@@ -30,9 +30,9 @@ function Picture({ counts, label, large }: { counts: readonly number[]; label: s
   );
 }
 
-export function Mini({ column, rows }: { column: ProfileColumn; rows: number }) {
-  const list = column.histogram ? bins(column) : levelBins(column).slice(0, miniBars);
-  if (list.length === 0) return <span class={css.sub}>{t(column.distinct ? 'profile.too_many' : 'profile.none')}</span>;
+export function Mini({ column, rows, hidden }: { column: ProfileColumn; rows: number; hidden?: boolean }) {
+  const list = hasBins(column) ? bins(column) : allDiffer(column) ? [] : levelBins(column).slice(0, miniBars);
+  if (list.length === 0) return <span class={css.sub}>{t(hidden ? 'rows.masked' : column.distinct ? 'profile.too_many' : 'profile.none')}</span>;
   return <Picture counts={list.map((one) => one.count)} label={describeColumn(column, rows)} />;
 }
 
@@ -81,12 +81,15 @@ function Facts({ column }: { column: ProfileColumn }) {
   const text = (value: number | string | null | undefined): string => valueText(value, column.type);
   const rows: [string, string][] = [];
   if (column.distinct !== undefined) rows.push([t('profile.distinct'), t(column.distinct_exact === false ? 'profile.about' : 'profile.exactly', { count: f.number(column.distinct) })]);
-  if (column.min !== undefined && column.min !== null) rows.push([t('profile.min'), text(column.min)]);
-  if (column.max !== undefined && column.max !== null) rows.push([t('profile.max'), text(column.max)]);
-  if (typeof column.mean === 'number') rows.push([t('profile.mean'), text(column.mean)]);
-  if (typeof column.sd === 'number' && column.type !== 'time') rows.push([t('profile.sd'), f.figure(column.sd)]);
-  for (const q of quantiles) if (column.quantiles?.[q] !== undefined && column.quantiles[q] !== null) rows.push([t('profile.quantile', { share: f.percent(Number(q)) }), text(column.quantiles[q])]);
-  if (column.length) rows.push([t('profile.length'), t('profile.length_text', { min: f.number(column.length.min), max: f.number(column.length.max), mean: f.figure(Math.round(column.length.mean * 10) / 10) })]);
+  const numbers = column.type !== 'boolean';
+  if (numbers && column.min !== undefined && column.min !== null) rows.push([t('profile.min'), text(column.min)]);
+  if (numbers && column.max !== undefined && column.max !== null) rows.push([t('profile.max'), text(column.max)]);
+  if (numbers && typeof column.mean === 'number') rows.push([t('profile.mean'), text(column.mean)]);
+  if (numbers && typeof column.sd === 'number' && column.type !== 'time') rows.push([t('profile.sd'), f.figure(column.sd)]);
+  for (const q of quantiles) if (numbers && column.quantiles?.[q] !== undefined && column.quantiles[q] !== null) rows.push([t('profile.quantile', { share: f.percent(Number(q)) }), text(column.quantiles[q])]);
+  const length = column.length;
+  if (length) rows.push([t('profile.length_mean'), f.number(length.mean, 1)]);
+  if (length?.min !== undefined) rows.push([t('profile.length'), t('profile.from_to', { from: f.number(length.min), to: f.number(length.max) })]);
   return (
     <dl class={css.facts}>
       {rows.map(([name, value]) => (
@@ -101,8 +104,8 @@ function Facts({ column }: { column: ProfileColumn }) {
 
 export function ColumnDetail({ column, rows }: { column: ProfileColumn; rows: number }) {
   const [asTable, setAsTable] = useState(false);
-  const drawn = !!column.histogram;
-  const list = drawn ? bins(column) : levelBins(column);
+  const drawn = hasBins(column);
+  const list = drawn ? bins(column) : allDiffer(column) ? [] : levelBins(column);
   const total = rows - column.missing;
   return (
     <div class={css.detail}>

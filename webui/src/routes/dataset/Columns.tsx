@@ -19,7 +19,7 @@ import { ChangeColumns } from './ChangeColumns';
 import css from './dataset.module.css';
 
 const portion = 50;
-const targetable = new Set(['real', 'integer', 'boolean', 'category']);
+const targetable = new Set(['real', 'integer', 'boolean']);
 
 function Correlation({ value }: { value: number | null | undefined }) {
   if (value === null || value === undefined) return <span class={css.sub}>{t('profile.unknown')}</span>;
@@ -42,7 +42,8 @@ export function Columns({ set, version, mayChange }: { set: DatasetDetail; versi
   const [profile, schema] = loaded.value ?? [];
   const rows = profile?.rows ?? set.rows;
   const sensitive = new Set(schema?.columns.filter((column) => column.sensitive).map((column) => column.name));
-  const all = profile?.columns ?? [];
+  // What is masked in rows is not told by its commonest values either.
+  const all = (profile?.columns ?? []).map((column) => (sensitive.has(column.name) && column.levels ? { ...column, levels: [], other: 0 } : column));
   const found = all.filter((column) => column.name.toLowerCase().includes(q.toLowerCase()));
   const list: Column<ProfileColumn>[] = [
     {
@@ -75,7 +76,7 @@ export function Columns({ set, version, mayChange }: { set: DatasetDetail; versi
         );
       },
     },
-    { id: 'spread', title: t('profile.spread'), cell: (column) => <Mini column={column} rows={rows} /> },
+    { id: 'spread', title: t('profile.spread'), cell: (column) => <Mini column={column} rows={rows} hidden={sensitive.has(column.name)} /> },
   ];
   if (target) {
     list.push({

@@ -16,6 +16,11 @@ export function valueText(value: Raw, type: ColumnType): string {
   return typeof value === 'number' ? f.figure(value) : value;
 }
 
+// A yes-or-no column has both; its two levels say more than a histogram from 0 to 1.
+export const hasBins = (column: ProfileColumn): boolean => !!column.histogram && column.type !== 'boolean';
+// Names, numbers, sentences: hardly any value comes twice, so a list of the commonest says nothing.
+export const allDiffer = (column: ProfileColumn): boolean => (column.levels?.[0]?.count ?? 0) <= 1 && (column.distinct ?? 0) > 1;
+
 export interface Bin {
   label: string;
   count: number;
@@ -37,7 +42,7 @@ export function levelBins(column: ProfileColumn): Bin[] {
 
 // What the picture of a column says to somebody who cannot see it.
 export function describeColumn(column: ProfileColumn, rows: number): string {
-  if (column.histogram) {
+  if (hasBins(column)) {
     const middle = column.quantiles?.['0.5'];
     return t('profile.describe_range', {
       name: column.name,
@@ -46,7 +51,7 @@ export function describeColumn(column: ProfileColumn, rows: number): string {
       median: valueText(middle, column.type),
     });
   }
-  const top = (column.levels ?? []).slice(0, 3).map(({ value, count }) => `${value} ${f.percent(rows > 0 ? count / rows : null, 1)}`);
+  const top = (allDiffer(column) ? [] : (column.levels ?? [])).slice(0, 3).map(({ value, count }) => `${value} ${f.percent(rows > 0 ? count / rows : null, 1)}`);
   if (top.length === 0) return t('profile.describe_none', { name: column.name });
   return t('profile.describe_levels', { name: column.name, levels: f.join(top) });
 }
