@@ -25,6 +25,8 @@ pkg_check_modules(raft REQUIRED IMPORTED_TARGET raft)
 pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
 
 add_library(samovar_flags INTERFACE)
 target_include_directories(samovar_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)

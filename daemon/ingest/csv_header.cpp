@@ -98,6 +98,9 @@ bool has_header(const std::vector<SampleRow>& rows, NumberStyle style) {
     against += here.against ? 1 : 0;
   }
   if (against > 0) return in_favour > 3 * against;
+  // "country,2019,2020": years that the columns below do not hold.
+  const auto years = static_cast<std::size_t>(std::count_if(first.begin(), first.end(), is_year));
+  if (years >= 2 && names > 0 && names + years == first.size()) return true;
   if (in_favour > 0) return true;
   if (distinct.size() + empty < first.size()) return false;  // levels stand twice, names seldom
   if (weak > 0) return weak * 2 >= first.size() || weak >= 2;
