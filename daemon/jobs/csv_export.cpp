@@ -44,8 +44,13 @@ void append_number(Number value, std::string& out) {
   out.append(digits, end);
 }
 
-// Without digits that say nothing.
+// What RFC 3339 can write: the years 1 to 9999.
+constexpr std::int64_t kTimeMin = -62'135'596'800'000'000;
+constexpr std::int64_t kTimeMax = 253'402'300'799'999'999;
+
+// Without digits that say nothing; a time that no calendar of ours has stays a number.
 void append_time(std::int64_t us, std::string& out) {
+  if (us < kTimeMin || us > kTimeMax) return append_number(us, out);
   std::string text = format_time(WallTime(std::chrono::microseconds(us)));
   if (text.size() > 8 && text.compare(text.size() - 8, 8, ".000000Z") == 0)
     text.replace(text.size() - 8, 8, "Z");
@@ -112,6 +117,8 @@ void append_csv_rows(const trainer::BlockView& block, const trainer::Schema& sch
     }
   }
   for (std::uint32_t index = 0; index < count; ++index) {
+    // An empty line would be read as no row at all.
+    if (cells.size() == 1 && !block.valid(0, first + index)) out += "\"\"";
     for (std::size_t column = 0; column < cells.size(); ++column) {
       if (column > 0) out += ',';
       if (block.valid(column, first + index))
