@@ -86,6 +86,7 @@ class Ingest {
         text, CutRules{csv ? rules_.split.quote : std::nullopt, rules_.split.delimiter});
     text_bytes_ = bytes;
     report_.shards = shard_count(bytes);
+    block_rows_ = trainer::block_rows_max(plan_.schema.columns.size());
     block_text_ =
         std::clamp<std::size_t>(plan_.memory_bytes_max / 2 / report_.shards, kBlockTextMin, kBlockTextMax);
     if (!csv && plan_.options.format != Format::pairs) {
@@ -161,8 +162,7 @@ class Ingest {
 
   Result<void> make_room(ShardText& text, std::size_t bytes) {
     const std::size_t full = text.size + text.rows() * kRowOverhead;
-    if (text.rows() > 0 &&
-        (full + bytes + kRowOverhead > block_text_ || text.rows() == trainer::kBlockRowsMax)) {
+    if (text.rows() > 0 && (full + bytes + kRowOverhead > block_text_ || text.rows() == block_rows_)) {
       SAMOVAR_CHECK(close(text));
     }
     if (text.size + bytes + 1 > text.text.capacity()) text.text.reserve(std::max(block_text_, bytes + 1));
@@ -245,6 +245,7 @@ class Ingest {
   std::unique_ptr<SampledSource> sampled_;
   std::unique_ptr<RecordCutter> cutter_;
   std::size_t block_text_ = 0;
+  std::uint32_t block_rows_ = trainer::kBlockRowsMax;
   std::vector<ShardText> open_;
   std::string header_;
   std::uint64_t ordinal_ = 0;

@@ -24,6 +24,14 @@ namespace samovar::trainer {
 inline constexpr std::uint32_t kBlockRowsMax = 65'536;
 inline constexpr std::size_t kBlockBytesMax = 64u << 20;  // by block_bytes_max; a decoder refuses more
 
+// How many rows a block of so many columns is to have at most: numbers take 8 bytes while it is filled, even
+// where a row of the file says nothing about them, and 16 MiB of them are enough.
+constexpr std::uint32_t block_rows_max(std::size_t columns) noexcept {
+  const std::size_t fit = (std::size_t{16} << 20) / 8 / (columns == 0 ? 1 : columns);
+  return static_cast<std::uint32_t>(fit < kBlockRowsMax ? fit : kBlockRowsMax);
+}
+static_assert(block_rows_max(kColumnsMax) > 0);
+
 // One column while it is filled. Vectors not named for the type stay empty.
 struct BlockColumn {
   ColumnType type = ColumnType::text;
