@@ -245,7 +245,7 @@ std::size_t block_bytes_max(const BlockColumns& block) noexcept {
 void encode_block(const BlockColumns& block, Bytes& out) {
   SAMOVAR_ASSERT(block.rows <= kBlockRowsMax && block.columns.size() <= kColumnsMax);
   const std::size_t bound = block_bytes_max(block);
-  SAMOVAR_ASSERT(bound <= 0xffff'ffff);
+  SAMOVAR_ASSERT(bound <= kBlockBytesMax);  // nobody could read it
   const std::size_t start = out.size();
   out.reserve(start + bound);
   out.resize(start + sizeof(BlockHead) + block.columns.size() * sizeof(ColumnHead));
@@ -259,7 +259,6 @@ void encode_block(const BlockColumns& block, Bytes& out) {
   head.columns = static_cast<std::uint16_t>(block.columns.size());
   head.rows = block.rows;
   head.bytes = static_cast<std::uint32_t>(out.size() - start);
-  SAMOVAR_ASSERT(head.bytes <= kBlockBytesMax);
   std::memcpy(out.data() + start, &head, sizeof head);
 }
 
