@@ -9,8 +9,6 @@ namespace {
 constexpr unsigned kBitsFirst = 9;
 // Cells between two looks at how full the table is.
 constexpr std::size_t kBatch = 64;
-// Slots of the next cells are fetched while this one is looked up.
-constexpr std::size_t kAhead = 12;
 
 }  // namespace
 
@@ -53,16 +51,14 @@ void BlockDictionary::resize(unsigned bits) {
 void BlockDictionary::put(Cell cell, std::uint32_t code) {
   Slot* const slots = slots_.data();
   std::size_t at = slot_of(cell);
-  while (slots[at].stamp == stamp_) {
+  while (slots[at].stamp() == stamp_) {
     if (slots[at].cell == cell) return;
     at = (at + 1) & mask_;
   }
-  slots[at] = {cell, code, stamp_};
+  slots[at] = {cell, tag(stamp_, code)};
 }
 
-// Whether a cell is new is as good as random in a column of many levels, so nothing branches on it: the slot
-// and the next level are written either way. Only a slot taken by another cell is looked at apart.
-bool BlockDictionary::encode(const char* text, const std::vector<std::string>& missing,
+void BlockDictionary::encode(const char* text, const std::vector<std::string>& missing,
                              const std::vector<Cell>& cells, std::size_t levels_before,
                              std::vector<std::uint32_t>& codes) {
   text_ = text;
@@ -71,54 +67,70 @@ bool BlockDictionary::encode(const char* text, const std::vector<std::string>& m
   codes.resize(cells.size());
   const Cell* const in = cells.data();
   std::uint32_t* const out = codes.data();
-  std::uint32_t all = 0;
-  const std::size_t end = cells.empty() ? 0 : cells.size() - 1;
-  Cell* const levels = levels_.data();
-  Slot nowhere;
   for (std::size_t first = 0; first < cells.size(); first += kBatch) {
-    const std::size_t last = std::min(first + kBatch, cells.size());
+    const std::size_t count = std::min(kBatch, cells.size() - first);
     if (3 * (size_ + kBatch + missing.size() + 1) > mask_) resize(64 - shift_ + 2);
-    Slot* const slots = slots_.data();
-    const std::uint32_t stamp = stamp_;
-    const unsigned shift = shift_;
-    std::size_t size = size_;
-    for (std::size_t i = first; i < last; ++i) {
-      const Cell cell = in[i];
-      __builtin_prefetch(&slots[in[std::min(i + kAhead, end)] * kMultiplier >> shift], 1);
-      Slot& slot = slots[cell * kMultiplier >> shift];
-      const auto fresh = static_cast<unsigned>(slot.stamp != stamp);
-      const auto other = static_cast<unsigned>(slot.cell != cell);
-      if (((fresh ^ 1) & other) | static_cast<unsigned>(cell_is_long(cell))) [[unlikely]] {
-        size_ = size;
-        out[i] = code_of(cell);
-        size = size_;
-        all = std::max(all, out[i]);
-        continue;
-      }
-      const std::uint32_t code = fresh != 0 ? static_cast<std::uint32_t>(size) : slot.code;
-      // A slot that stays as it is must not be written: the next look at it would wait for that.
-      *(fresh != 0 ? &slot : &nowhere) = {cell, code, stamp};
-      levels[size] = cell;
-      size += fresh;
-      out[i] = code;
-      all = std::max(all, code);
-    }
-    size_ = size;
+    encode_batch(in + first, count, out + first);
   }
-  return all == kMissing;
+}
+
+// Whether a cell is new is as good as random in a column of many levels, so nothing branches on it. Only a
+// slot taken by another cell is looked at apart.
+void BlockDictionary::encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes) {
+  Slot* const slots = slots_.data();
+  Cell* const levels = levels_.data();
+  const std::uint64_t stamp = stamp_;
+  const unsigned shift = shift_;
+  std::uint32_t at[kBatch];
+  bool any_long = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    at[i] = static_cast<std::uint32_t>(cells[i] * kMultiplier >> shift);
+    any_long |= cell_is_long(cells[i]);
+    __builtin_prefetch(&slots[at[i]], 1);
+  }
+  if (any_long) [[unlikely]] {
+    for (std::size_t i = 0; i < count; ++i) codes[i] = code_of(cells[i]);
+    return;
+  }
+  Slot nowhere;
+  const auto dump = reinterpret_cast<std::uintptr_t>(&nowhere);
+  std::uint64_t size = size_;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Cell cell = cells[i];
+    Slot& slot = slots[at[i]];
+    const std::uint64_t tag = slot.tag;
+    const bool fresh = tag >> 32 != stamp;
+    if (static_cast<unsigned>(!fresh) & static_cast<unsigned>(slot.cell != cell)) [[unlikely]] {
+      size_ = size;
+      codes[i] = code_of(cell);
+      size = size_;
+      continue;
+    }
+    const std::uint64_t mask = 0 - static_cast<std::uint64_t>(fresh);
+    const std::uint64_t now = (tag & ~mask) | ((stamp << 32 | size) & mask);
+    // A slot that stays as it is must not be written: the next look at it would wait for that.
+    Slot* const to =
+        reinterpret_cast<Slot*>((reinterpret_cast<std::uintptr_t>(&slot) & mask) | (dump & ~mask));
+    to->cell = cell;
+    to->tag = now;
+    levels[size] = cell;
+    size -= mask;
+    codes[i] = static_cast<std::uint32_t>(now);
+  }
+  size_ = size;
 }
 
 std::uint32_t BlockDictionary::code_of(Cell cell) {
   if (cell_is_long(cell)) return long_code(cell);
   Slot* const slots = slots_.data();
   std::size_t at = slot_of(cell);
-  while (slots[at].stamp == stamp_) {
-    if (slots[at].cell == cell) return slots[at].code;
+  while (slots[at].stamp() == stamp_) {
+    if (slots[at].cell == cell) return slots[at].code();
     at = (at + 1) & mask_;
   }
   const auto code = static_cast<std::uint32_t>(size_);
   levels_[size_++] = cell;
-  slots[at] = {cell, code, stamp_};
+  slots[at] = {cell, tag(stamp_, code)};
   return code;
 }
 
@@ -127,8 +139,8 @@ std::uint32_t BlockDictionary::long_code(Cell cell) {
   const std::uint64_t hash = hash_text(text);
   for (std::size_t at = hash & long_mask_;; at = (at + 1) & long_mask_) {
     const Slot& slot = long_slots_[at];
-    if (slot.stamp != long_stamp_) break;
-    if (slot.cell == hash && text_of(levels_[slot.code]) == text) return slot.code;
+    if (slot.stamp() != long_stamp_) break;
+    if (slot.cell == hash && text_of(levels_[slot.code()]) == text) return slot.code();
   }
   for (const std::string& token : *missing_) {
     if (token == text) return kMissing;
@@ -150,8 +162,8 @@ std::uint32_t BlockDictionary::long_code(Cell cell) {
 
 void BlockDictionary::put_long(std::uint64_t hash, std::uint32_t code) {
   std::size_t at = hash & long_mask_;
-  while (long_slots_[at].stamp == long_stamp_) at = (at + 1) & long_mask_;
-  long_slots_[at] = {hash, code, long_stamp_};
+  while (long_slots_[at].stamp() == long_stamp_) at = (at + 1) & long_mask_;
+  long_slots_[at] = {hash, tag(long_stamp_, code)};
 }
 
 void BlockDictionary::write_levels(std::vector<char>& chars, std::vector<std::uint32_t>& ends) const {

@@ -20,8 +20,8 @@ class BlockDictionary {
 
   // Writes each cell's code, or kMissing, to `codes`. `text` is what long cells point into; `missing` are
   // the texts that are no levels; `levels_before` is how many the column had in the block before, so that the
-  // table need not grow. Returns whether any was missing.
-  bool encode(const char* text, const std::vector<std::string>& missing, const std::vector<Cell>& cells,
+  // table need not grow.
+  void encode(const char* text, const std::vector<std::string>& missing, const std::vector<Cell>& cells,
               std::size_t levels_before, std::vector<std::uint32_t>& codes);
 
   // Of the last encode(), in the order of their codes.
@@ -33,13 +33,18 @@ class BlockDictionary {
  private:
   struct Slot {
     Cell cell = 0;  // of long ones, the hash
-    std::uint32_t code = 0;
-    std::uint32_t stamp = 0;
+    std::uint64_t tag = 0;
+    std::uint32_t stamp() const noexcept { return static_cast<std::uint32_t>(tag >> 32); }
+    std::uint32_t code() const noexcept { return static_cast<std::uint32_t>(tag); }
   };
+  static std::uint64_t tag(std::uint32_t stamp, std::uint32_t code) noexcept {
+    return std::uint64_t{stamp} << 32 | code;
+  }
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   std::size_t slot_of(Cell cell) const noexcept { return cell * kMultiplier >> shift_; }
   void begin(std::size_t cells, std::size_t levels_before);
-  std::uint32_t code_of(Cell cell);  // of one that its own slot does not tell
+  void encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes);
+  std::uint32_t code_of(Cell cell);
   std::uint32_t long_code(Cell cell);
   void put(Cell cell, std::uint32_t code);
   void put_long(std::uint64_t hash, std::uint32_t code);

@@ -54,17 +54,21 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
 
 void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
   const std::size_t rows = order_.size();
-  const bool missing =
-      dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
+  dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
-  out.valid.resize(missing ? rows : 0);
+  out.valid.resize(rows);
   const std::uint32_t* const order = order_.data();
   const std::uint32_t* const codes = codes_.data();
   std::uint32_t* const to = out.codes.data();
-  for (std::size_t i = 0; i < rows; ++i) to[i] = codes[order[i]];
   std::uint8_t* const valid = out.valid.data();
-  for (std::size_t i = 0; i < out.valid.size(); ++i) valid[i] = to[i] == BlockDictionary::kMissing ? 0 : 1;
+  std::uint32_t all = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    to[i] = codes[order[i]];
+    all |= to[i];
+  }
+  if (all != BlockDictionary::kMissing) return out.valid.clear();  // no code has all bits set
+  for (std::size_t i = 0; i < rows; ++i) valid[i] = to[i] == BlockDictionary::kMissing ? 0 : 1;
 }
 
 void BlockParser::finish_text(const ColumnStage& stage, BlockColumn& out) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "daemon/ingest/utf8.hpp"
+#include "daemon/ingest/stats_loops.hpp"
 
 namespace samovar::ingest {
 
@@ -12,61 +12,24 @@ using trainer::ColumnType;
 
 namespace {
 
-constexpr std::uint64_t kSampleRows = 65'536;
-constexpr std::size_t kLevelsCounted = 256;  // more in one block of many: only the common ones matter
+constexpr std::uint64_t kSampleRows = 16'384;  // quantiles within half a percent
+constexpr std::size_t kLevelsCounted = 256;    // more in one block of many: only the common ones matter
 constexpr std::uint64_t kValuesSpan = 4096;
-constexpr std::size_t kLanes = 8;
+constexpr auto kNoWord = static_cast<std::uint64_t>(kNoInteger);
 
 inline bool absent(double value) noexcept { return value != value; }
 inline bool absent(std::int64_t value) noexcept { return value == kNoInteger; }
 
-// Two passes over what is in the cache anyway. Eight sums side by side: vectors, and always the same
-// rounding.
 template <class T>
 void add_moments(const std::vector<T>& values, ColumnStats& stats) {
-  double sum[kLanes] = {};
-  double count[kLanes] = {};
-  double low[kLanes];
-  double high[kLanes];
-  std::fill(low, low + kLanes, stats.min);
-  std::fill(high, high + kLanes, stats.max);
-  const T* const data = values.data();
-  const std::size_t whole = values.size() / kLanes * kLanes;
-  const auto look = [&](std::size_t i, std::size_t lane) {
-    const bool here = !absent(data[i]);
-    const double value = here ? static_cast<double>(data[i]) : 0.0;
-    sum[lane] += value;
-    count[lane] += here ? 1.0 : 0.0;
-    low[lane] = here && value < low[lane] ? value : low[lane];
-    high[lane] = here && value > high[lane] ? value : high[lane];
-  };
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) look(i + lane, lane);
-  }
-  for (std::size_t i = whole; i < values.size(); ++i) look(i, i - whole);
-  double total = 0;
-  double present = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    total += sum[lane];
-    present += count[lane];
-    stats.min = std::min(stats.min, low[lane]);
-    stats.max = std::max(stats.max, high[lane]);
-  }
-  stats.present = static_cast<std::uint64_t>(present);
+  stats_loops::Moments moments;
+  stats_loops::moments(values.data(), values.size(), moments);
+  stats.present = static_cast<std::uint64_t>(moments.count);
   stats.missing = values.size() - stats.present;
-  if (stats.present == 0) return;
-  const double mean = total / present;
-  double squares[kLanes] = {};
-  const auto spread = [&](std::size_t i, std::size_t lane) {
-    const double off = absent(data[i]) ? 0.0 : static_cast<double>(data[i]) - mean;
-    squares[lane] += off * off;
-  };
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) spread(i + lane, lane);
-  }
-  for (std::size_t i = whole; i < values.size(); ++i) spread(i, i - whole);
-  stats.mean = mean;
-  for (const double lane : squares) stats.m2 += lane;
+  stats.min = moments.min;
+  stats.max = moments.max;
+  stats.mean = moments.mean;
+  stats.m2 = moments.m2;
 }
 
 }  // namespace
@@ -188,21 +151,21 @@ void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, Colum
   constexpr double kExactMax = 9007199254740992.0;  // beyond it f64 is not exact
   if (stats.max - stats.min >= static_cast<double>(kValuesSpan) || stats.min < -kExactMax ||
       stats.max > kExactMax) {
-    for (const std::int64_t value : values) {
-      if (!absent(value)) distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
-    }
+    count_distinct(column, reinterpret_cast<const std::uint64_t*>(values.data()), values.size(),
+                   mix_word(kNoWord));
     return;
   }
   // Close together: a bit for each value, and only the different ones are counted.
-  std::uint64_t bits[kValuesSpan / 64] = {};
+  std::uint8_t seen[kValuesSpan] = {};
   const auto first = static_cast<std::int64_t>(stats.min);
   for (const std::int64_t value : values) {
-    if (absent(value)) continue;
-    const auto at = static_cast<std::uint64_t>(value - first) % kValuesSpan;
-    bits[at / 64] |= std::uint64_t{1} << at % 64;
+    // A missing one marks the smallest value, which is there.
+    const std::int64_t at = absent(value) ? 0 : value - first;
+    seen[static_cast<std::uint64_t>(at) % kValuesSpan] = 1;
   }
-  for (std::uint64_t at = 0; at < kValuesSpan; ++at) {
-    if ((bits[at / 64] >> at % 64 & 1) == 0) continue;
+  const auto span = static_cast<std::uint64_t>(stats.max - stats.min) + 1;
+  for (std::uint64_t at = 0; at < span; ++at) {
+    if (seen[at] == 0) continue;
     const std::int64_t value = first + static_cast<std::int64_t>(at);
     stats.values.push_back(value);
     distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
@@ -219,12 +182,23 @@ void StatsMaker::add_reals(std::size_t column, const BlockColumn& data, ColumnSt
   for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
     if (!absent(data.reals.data()[i])) stats.sample.push_back(data.reals.data()[i]);
   }
-  for (const double value : data.reals) {
-    if (absent(value)) continue;
-    std::uint64_t bits = 0;
-    const double plain = value + 0.0;  // -0 is 0
-    std::memcpy(&bits, &plain, sizeof bits);
-    distinct_.add(column, mix_word(bits));
+  words_.resize(data.reals.size());
+  constexpr std::uint64_t kNanWord = 0x7ff8'0000'0000'0000;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const double value = data.reals.data()[i] + 0.0;  // -0 is 0
+    std::uint64_t word = kNanWord;
+    if (!absent(value)) std::memcpy(&word, &value, sizeof word);
+    words_.data()[i] = word;
+  }
+  count_distinct(column, words_.data(), words_.size(), mix_word(kNanWord));
+}
+
+void StatsMaker::count_distinct(std::size_t column, const std::uint64_t* words, std::size_t count,
+                                std::uint64_t missing) {
+  hashes_.resize(count);
+  stats_loops::mix_words(words, count, hashes_.data());
+  for (const std::uint64_t hash : hashes_) {
+    if (hash != missing) distinct_.add(column, hash);
   }
 }
 
@@ -232,7 +206,7 @@ void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const
                               const char* text, ColumnStats& stats) {
   const std::size_t levels = dictionary.size();
   const bool all = levels <= kLevelsCounted || out_->sampled_rows == rows_;
-  const std::size_t looked_at = all ? rows_ : std::min<std::size_t>(rows_, 4 * kLevelsCounted);
+  const std::size_t looked_at = all ? rows_ : (out_->sampled_rows + 3) / 4;
   counts_.assign(levels + 1, 0);
   std::uint32_t* const counts = counts_.data();
   const std::uint32_t* const codes = data.codes.data();
@@ -248,7 +222,7 @@ void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const
     const bool is_long = cell_is_long(level);
     const std::uint64_t hash = is_long ? hash_text(cell_text(level, text)) : mix_word(level);
     distinct_.add(column, hash);
-    if (!all && counts[code] < 3) continue;
+    if (counts[code] == 0) continue;
     const std::uint64_t count = std::uint64_t{counts[code]} * rows_ / looked_at;
     stats.levels.push_back({hash, count, std::string(cell_text(level, text).substr(0, kLevelBytesMax + 8))});
   }

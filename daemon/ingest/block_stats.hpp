@@ -111,6 +111,8 @@ class StatsMaker {
   void add_category(std::size_t column, const trainer::BlockColumn& data, const BlockDictionary& dictionary,
                     const char* text, ColumnStats& stats);
   void add_text(std::size_t column, const trainer::BlockColumn& data, ColumnStats& stats);
+  void count_distinct(std::size_t column, const std::uint64_t* words, std::size_t count,
+                      std::uint64_t missing);
   PairMoments pair(std::size_t x, std::size_t y) const;
 
   DistinctCounters& distinct_;
@@ -119,6 +121,8 @@ class StatsMaker {
   std::uint32_t rows_ = 0;
   std::uint32_t moment_rows_ = 0;
   std::vector<std::uint32_t> counts_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> hashes_;
   // Of the number columns: deviations from the mean, 0 where missing, and whether present.
   std::vector<std::vector<double>> deviations_;
   std::vector<std::vector<double>> presence_;  // empty: all are

@@ -1,6 +1,7 @@
 #include "daemon/ingest/profile.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace samovar::ingest {
@@ -65,37 +66,20 @@ void ProfileBuilder::add_values(Column& column, const ColumnStats& stats) {
 
 void ProfileBuilder::add_levels(Column& column, std::vector<LevelCount>&& levels, bool complete) {
   column.levels_exact &= complete;
-  std::sort(levels.begin(), levels.end(),
-            [](const LevelCount& a, const LevelCount& b) { return a.hash < b.hash; });
-  std::vector<std::pair<std::uint64_t, Level>> both;
-  both.reserve(column.levels.size() + levels.size());
-  auto old = column.levels.begin();
   for (LevelCount& level : levels) {
-    while (old != column.levels.end() && old->first < level.hash) both.push_back(std::move(*old++));
-    if (old != column.levels.end() && old->first == level.hash) {
-      both.push_back(std::move(*old++));
-      both.back().second.count += level.count;
-    } else {
-      both.push_back({level.hash, {std::move(level.text), level.count}});
-    }
+    Level& known = column.levels[level.hash];
+    if (known.count == 0) known.text = std::move(level.text);
+    known.count += level.count;
   }
-  both.insert(both.end(), std::make_move_iterator(old), std::make_move_iterator(column.levels.end()));
-  column.levels = std::move(both);
   if (column.levels.size() <= levels_max_) return;
   // Too many to keep: the rarer half goes, and counts are lower bounds from now on.
   column.levels_exact = false;
-  std::vector<std::uint64_t> counts;
-  counts.reserve(column.levels.size());
-  for (const auto& [hash, level] : column.levels) counts.push_back(level.count);
-  std::nth_element(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(levels_max_ / 2),
-                   counts.end(), std::greater<>());
-  const std::uint64_t least = counts[levels_max_ / 2];
-  std::size_t room = levels_max_ / 2;  // many may have the same count
-  std::erase_if(column.levels, [&](const auto& entry) {
-    if (entry.second.count < least || room == 0) return true;
-    --room;
-    return false;
-  });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> common;  // the same choice whatever the map's order
+  common.reserve(column.levels.size());
+  for (const auto& [hash, level] : column.levels) common.emplace_back(level.count, hash);
+  const auto middle = common.begin() + static_cast<std::ptrdiff_t>(levels_max_ / 2);
+  std::nth_element(common.begin(), middle, common.end(), std::greater<>());
+  for (auto rare = middle; rare != common.end(); ++rare) column.levels.erase(rare->second);
 }
 
 }  // namespace samovar::ingest

@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -42,7 +43,7 @@ class ProfileBuilder {
     std::vector<double> sample;
     std::uint64_t sample_stride = 1;  // of the rows offered, every so-manieth is kept
     std::uint64_t sample_offered = 0;
-    std::vector<std::pair<std::uint64_t, Level>> levels;  // by hash, sorted
+    std::unordered_map<std::uint64_t, Level> levels;  // by hash
     bool levels_exact = true;
     std::vector<std::int64_t> values;  // distinct ones of an integer column, sorted, while few
     bool values_exact = true;

@@ -108,16 +108,16 @@ json ProfileBuilder::column_json(const trainer::ColumnSpec& spec, std::size_t in
     }
   }
   if (text || spec.type == ColumnType::boolean) {
-    std::sort(column.levels.begin(), column.levels.end(), [](const auto& a, const auto& b) {
-      return a.second.count != b.second.count ? a.second.count > b.second.count
-                                              : a.second.text < b.second.text;
+    std::vector<const Level*> common;
+    for (const auto& [hash, level] : column.levels) common.push_back(&level);
+    std::sort(common.begin(), common.end(), [](const Level* a, const Level* b) {
+      return a->count != b->count ? a->count > b->count : a->text < b->text;
     });
     json levels = json::array();
     std::uint64_t shown = 0;
-    for (std::size_t i = 0; i < std::min(kLevelsShown, column.levels.size()); ++i) {
-      const Level& level = column.levels[i].second;
-      levels.push_back({{"value", printable(level.text, kLevelBytesMax)}, {"count", level.count}});
-      shown += level.count;
+    for (std::size_t i = 0; i < std::min(kLevelsShown, common.size()); ++i) {
+      levels.push_back({{"value", printable(common[i]->text, kLevelBytesMax)}, {"count", common[i]->count}});
+      shown += common[i]->count;
     }
     out["levels"] = std::move(levels);
     out["levels_exact"] = column.levels_exact;

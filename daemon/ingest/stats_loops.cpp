@@ -1,0 +1,89 @@
+#include "daemon/ingest/stats_loops.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "daemon/ingest/column_stage.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define SAMOVAR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SAMOVAR_CLONES
+#endif
+
+namespace samovar::ingest::stats_loops {
+namespace {
+
+constexpr std::size_t kLanes = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Eight side by side: vectors of any width, and always the same rounding.
+typedef double Reals __attribute__((vector_size(64)));           // NOLINT: `using` cannot say it
+typedef std::int64_t Integers __attribute__((vector_size(64)));  // NOLINT
+
+inline __attribute__((always_inline)) void load(const double* at, Reals& out) {
+  __builtin_memcpy(&out, at, sizeof out);
+}
+inline __attribute__((always_inline)) void load(const std::int64_t* at, Reals& out) {
+  Integers raw;
+  __builtin_memcpy(&raw, at, sizeof raw);
+  // A missing one becomes NaN: all bits set.
+  const Integers gone = raw == kNoInteger;
+  out = reinterpret_cast<Reals>(reinterpret_cast<Integers>(__builtin_convertvector(raw, Reals)) | gone);
+}
+
+// Two passes over what is in the cache anyway. The last few values are read from a copy, filled up with
+// missing ones.
+template <class T>
+inline __attribute__((always_inline)) void moments_of(const T* values, std::size_t count, T missing,
+                                                      Moments& out) {
+  T rest[kLanes];
+  const std::size_t whole = count / kLanes * kLanes;
+  for (std::size_t i = 0; i < kLanes; ++i) rest[i] = whole + i < count ? values[whole + i] : missing;
+  const Reals zero = {};
+  Reals counts = {};
+  Reals sums = {};
+  Reals low = zero + kInfinity;
+  Reals high = zero - kInfinity;
+  for (std::size_t i = 0; i <= whole; i += kLanes) {
+    Reals value;
+    load(i < whole ? values + i : rest, value);
+    const Integers here = value == value;
+    counts += here ? zero + 1.0 : zero;
+    sums += here ? value : zero;
+    low = value < low ? value : low;  // false for NaN
+    high = value > high ? value : high;
+  }
+  out = {0, kInfinity, -kInfinity, 0, 0};
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out.count += counts[lane];
+    out.mean += sums[lane];
+    out.min = std::min(out.min, low[lane]);
+    out.max = std::max(out.max, high[lane]);
+  }
+  if (out.count == 0) return;
+  out.mean /= out.count;
+  Reals squares = {};
+  for (std::size_t i = 0; i <= whole; i += kLanes) {
+    Reals value;
+    load(i < whole ? values + i : rest, value);
+    const Reals off = value == value ? value - out.mean : zero;
+    squares += off * off;
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) out.m2 += squares[lane];
+}
+
+}  // namespace
+
+SAMOVAR_CLONES void moments(const std::int64_t* values, std::size_t count, Moments& out) {
+  moments_of(values, count, kNoInteger, out);
+}
+SAMOVAR_CLONES void moments(const double* values, std::size_t count, Moments& out) {
+  moments_of(values, count, std::numeric_limits<double>::quiet_NaN(), out);
+}
+
+SAMOVAR_CLONES void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = mix_word(words[i]);
+}
+
+}  // namespace samovar::ingest::stats_loops

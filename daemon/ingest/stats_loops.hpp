@@ -1,0 +1,24 @@
+// The loops over every value that statistics need: plain code, compiled once for each kind of vectors.
+//
+// Threading: any thread; pure. The result is the same with every variant.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace samovar::ingest::stats_loops {
+
+struct Moments {
+  double count = 0;
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  double m2 = 0;
+};
+// Missing ones are kNoInteger and NaN. Without any value, count is 0 and the rest has no meaning.
+void moments(const std::int64_t* values, std::size_t count, Moments& out);
+void moments(const double* values, std::size_t count, Moments& out);
+
+// out[i] = mix_word(words[i]).
+void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out);
+
+}  // namespace samovar::ingest::stats_loops
