@@ -47,7 +47,10 @@ struct Source {
 constexpr Source kSources[] = {{Complete::nodes, "/nodes", "/name", "/model"},
                                {Complete::users, "/users", "/username", "/role"},
                                {Complete::tokens, "/tokens", "/id", "/name"},
-                               {Complete::sessions, "/sessions", "/id", "/address"}};
+                               {Complete::sessions, "/sessions", "/id", "/address"},
+                               {Complete::datasets, "/datasets", "/name", "/id"},
+                               {Complete::uploads, "/uploads", "/id", "/file_name"},
+                               {Complete::operations, "/operations", "/id", "/title"}};
 
 Result<void> complete(App& app, const Invocation& invocation) {
   const Candidates found = candidates(table(), invocation.arguments);

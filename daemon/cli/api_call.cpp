@@ -148,6 +148,9 @@ Result<HttpReply> App::send_once(const Call& call) {
   request.body = call.body;
   request.timeout_s = timeout_s_;
   request.on_data = call.on_data;
+  request.read_body = call.read_body;
+  request.read_bytes = call.read_bytes;
+  request.go_on = call.go_on;
   request.pin = context().pin;
   request.headers.emplace_back("Accept", "application/json");
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", "application/json");
@@ -219,9 +222,10 @@ Result<HttpReply> App::call(Call call) {
   if (call.creates) call.headers.emplace_back("Idempotency-Key", random_key());
   SAMOVAR_CHECK(ensure_trust());
   problem_.clear();
+  problem_code_.clear();
   problem_status_ = 0;
   auto reply = send_once(call);
-  if (reply && reply->status == 403 && !token_.empty() && !token_from_file_ && may_ask() &&
+  if (reply && reply->status == 403 && !call.read_body && !token_.empty() && !token_from_file_ && may_ask() &&
       io_.in_is_terminal()) {
     const json document = json::parse(reply->body, nullptr, false);
     if (document.is_object() && document.value("code", "") == "reauth_required") {

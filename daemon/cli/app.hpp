@@ -47,6 +47,10 @@ struct Call {
   bool creates = false;    // sends an Idempotency-Key, so that a retry cannot do it twice
   bool anonymous = false;  // without session: setup, unlock, login
   std::function<bool(std::string_view)> on_data = {};
+  // As in HttpRequest, for a long body; such a call is not repeated after asking for the password.
+  std::function<std::size_t(char*, std::size_t)> read_body = {};
+  std::uint64_t read_bytes = 0;
+  std::function<bool()> go_on = {};
 };
 
 class App {
@@ -91,11 +95,17 @@ class App {
   Error usage(std::string message);
   // Ends the run with this code and no message of ours.
   Error stop(Exit code);
+  // The run ends with this code if it fails; the message is the caller's.
+  void fails_with(Exit code) { exit_ = code; }
 
   // Asks for `name` to be typed before something is lost; --yes agrees beforehand.
   Result<void> confirm(std::string_view what, std::string_view name);
   // The secret from stdin with --<flag>, else typed; `twice` for a new one.
   Result<std::string> secret(std::string_view flag, std::string_view question, bool twice = false);
+
+  // Of the last call: its HTTP status and problem code when it was refused, else 0 and nothing.
+  int problem_status() const { return problem_status_; }
+  const std::string& problem_code() const { return problem_code_; }
 
   Exit exit_code(const Error& error) const;
   void report(const Error& error);

@@ -14,7 +14,20 @@ class App;
 struct Invocation;
 
 // What the shell may offer for a value; `names` are asked from the server by the hidden __complete.
-enum class Complete { none, file, words, nodes, users, tokens, sessions, contexts, commands };
+enum class Complete {
+  none,
+  file,
+  words,
+  nodes,
+  users,
+  tokens,
+  sessions,
+  contexts,
+  commands,
+  datasets,
+  uploads,
+  operations,
+};
 
 struct Flag {
   std::string_view name;        // "output", without dashes

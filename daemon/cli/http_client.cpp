@@ -14,6 +14,7 @@ namespace samovar::cli {
 namespace {
 
 constexpr std::size_t kReplyBytesMax = 64 << 20;
+constexpr long kUploadBufferBytes = 512 * 1024;
 
 template <auto fn>
 struct Free {
@@ -66,6 +67,15 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* arg) {
   return size;
 }
 
+std::size_t on_read(char* out, std::size_t, std::size_t room, void* arg) {
+  const std::size_t count = static_cast<Transfer*>(arg)->request->read_body(out, room);
+  return count == kReadStop ? CURL_READFUNC_ABORT : count;
+}
+
+int on_progress(void* arg, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<Transfer*>(arg)->request->go_on() ? 0 : 1;
+}
+
 CURLcode on_ssl_context(CURL*, void* context, void* arg) {
   install_pin_check(static_cast<SSL_CTX*>(context), *static_cast<PinCheck*>(arg));
   return CURLE_OK;
@@ -85,6 +95,8 @@ Error transport_error(CURLcode code, const std::string& url, long timeout_s, con
     case CURLE_OPERATION_TIMEDOUT:
       return Error{Errc::timeout, fmt::format("no answer from {} within {} s: try again, or raise --timeout",
                                               server, timeout_s)};
+    case CURLE_ABORTED_BY_CALLBACK:
+      return Error{Errc::io, "interrupted"};
     case CURLE_SSL_CONNECT_ERROR:
       return Error{Errc::io, fmt::format("{} does not speak TLS as a box does ({}): is the port right?",
                                          server, detail)};
@@ -166,8 +178,8 @@ class CurlClient : public HttpClient {
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, &on_ssl_context);
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, &check);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, std::min(request.timeout_s, 10L));
-    if (request.on_data) {
-      // A long download may take its time, but not stand still.
+    if (request.on_data || request.read_body) {
+      // A long transfer may take its time, but not stand still.
       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
       curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, request.timeout_s);
     } else {
@@ -180,8 +192,19 @@ class CurlClient : public HttpClient {
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, detail);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
-    if (!request.body.empty() || request.method == "POST" || request.method == "PUT" ||
-        request.method == "PATCH") {
+    if (request.go_on) {
+      curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+      curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &on_progress);
+      curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
+    }
+    if (request.read_body) {
+      curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+      curl_easy_setopt(curl, CURLOPT_READFUNCTION, &on_read);
+      curl_easy_setopt(curl, CURLOPT_READDATA, &transfer);
+      curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.read_bytes));
+      curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBufferBytes);
+    } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT" ||
+               request.method == "PATCH") {
       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.data());
       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
     }

@@ -4,6 +4,8 @@
 // authority must not be able to speak for it. With a matching pin the host name is not compared,
 // as with ssh: the key says who the box is, and people reach it by address, tunnel or new name.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,7 +31,15 @@ struct HttpRequest {
   long timeout_s = 30;
   // When set, a body answered with 2xx goes here chunk by chunk; false stops the transfer.
   std::function<bool(std::string_view)> on_data = {};
+  // When set, the body is read from here instead of `body`: fills `room` or less, 0 at the end.
+  std::function<std::size_t(char* out, std::size_t room)> read_body = {};
+  std::uint64_t read_bytes = 0;  // its length
+  // Asked now and then during the transfer; false ends it with Errc::io.
+  std::function<bool()> go_on = {};
 };
+
+// What read_body returns to end the transfer with Errc::io.
+inline constexpr std::size_t kReadStop = static_cast<std::size_t>(-1);
 
 struct HttpReply {
   int status = 0;

@@ -46,6 +46,9 @@ Table build() {
   add_session(table);
   add_context(table);
   add_nodes(table);
+  add_data_upload(table);
+  add_data(table);
+  add_operations(table);
   add_users(table);
   add_tokens(table);
   add_sessions(table);

@@ -183,4 +183,11 @@ std::string human_duration(double seconds) {
   return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
 }
 
+std::string human_count(double number) {
+  if (number != std::floor(number) || std::abs(number) > 9e15) return fmt::format("{}", number);
+  std::string digits = fmt::format("{:.0f}", std::abs(number));
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return (number < 0 ? "-" : "") + digits;
+}
+
 }  // namespace samovar::cli

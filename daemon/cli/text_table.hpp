@@ -35,5 +35,7 @@ std::string csv_cell(std::string_view text);
 // 1536 → "1.5 KiB"; 93784 → "1 d 2 h".
 std::string human_bytes(double bytes);
 std::string human_duration(double seconds);
+// 1234567 → "1,234,567"; what is no whole number as it is.
+std::string human_count(double number);
 
 }  // namespace samovar::cli

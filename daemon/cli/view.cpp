@@ -86,13 +86,15 @@ std::string dump(const json& value, int indent) {
 }  // namespace
 
 std::string_view state_color(std::string_view word) noexcept {
-  for (const std::string_view good : {"up", "ok", "ready", "full"}) {
+  for (const std::string_view good : {"up", "ok", "ready", "full", "done"}) {
     if (word == good) return "\x1b[32m";
   }
-  for (const std::string_view middling : {"warning", "starting", "locked", "new", "partial"}) {
+  for (const std::string_view middling :
+       {"warning", "starting", "locked", "new", "partial", "queued", "running"}) {
     if (word == middling) return "\x1b[33m";
   }
-  for (const std::string_view bad : {"critical", "down", "error", "denied", "failed"}) {
+  for (const std::string_view bad :
+       {"critical", "down", "error", "denied", "failed", "cancelled", "damaged"}) {
     if (word == bad) return "\x1b[31m";
   }
   return {};
@@ -117,6 +119,8 @@ std::string cell_text(const json& resource, const Column& column) {
       return fmt::format("{:.0f} °C", number);
     case Shape::duration:
       return human_duration(number);
+    case Shape::count:
+      return human_count(number);
     case Shape::rate:
       return human_bytes(number) + "/s";
     default:

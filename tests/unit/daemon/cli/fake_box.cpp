@@ -41,6 +41,12 @@ Result<HttpReply> FakeBox::send(const HttpRequest& request) {
     return reply;
   }
   requests.push_back(request);
+  if (serve) {
+    if (auto served = serve(request)) {
+      if (*served) (*served)->leaf_sha256 = leaf;
+      return *std::move(served);
+    }
+  }
   const std::size_t path = request.url.find('/', 8);
   auto found = replies_.find(request.method + " " + request.url.substr(path));
   if (found == replies_.end()) {

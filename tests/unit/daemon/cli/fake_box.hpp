@@ -2,7 +2,9 @@
 #pragma once
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +29,8 @@ class FakeIo : public Io {
   Result<std::string> ask_secret(std::string_view question) override { return ask(question); }
   Result<std::string> read_all() override { return std::move(input); }
   Result<std::string> read_line() override;
-  bool pause_ms(long ms) override { return ms == 0 || pauses_left-- > 0; }
+  bool interrupted = false;  // by Ctrl-C
+  bool pause_ms(long ms) override { return !interrupted && (ms == 0 || pauses_left-- > 0); }
 };
 
 // Answers by "METHOD path?query"; several answers for one key are given in turn, the last for ever.
@@ -39,6 +42,8 @@ class FakeBox : public HttpClient {
   std::string leaf = kLeaf;
   std::vector<HttpRequest> requests;
   std::string failure;  // when set, nothing answers
+  // When set, asked first; nothing: the canned answers.
+  std::function<std::optional<Result<HttpReply>>(const HttpRequest&)> serve;
 
   void on(const std::string& key, int status, std::string body,
           std::vector<std::pair<std::string, std::string>> headers = {});
