@@ -32,7 +32,9 @@ std::uint32_t packed_at(ByteView bytes, unsigned width, std::size_t index) noexc
   }
 }
 
-bool bit(ByteView bits, std::size_t index) noexcept { return (bits[index / 8] >> (index % 8) & 1) != 0; }
+bool bit(ByteView bits, std::size_t index) noexcept {
+  return (bits.data()[index / 8] >> (index % 8) & 1) != 0;
+}
 
 // Puts `value` where the bitmap says missing.
 template <class T>

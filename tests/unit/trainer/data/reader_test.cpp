@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <set>
@@ -59,7 +60,7 @@ class MemorySource final : public BlockSource {
     out = blocks_[block];
     return {};
   }
-  std::size_t reads = 0;  // looked at when no thread runs
+  std::atomic<std::size_t> reads = 0;  // two readers may share a source that changes nothing
 
  private:
   const std::vector<std::uint32_t> sizes_;
