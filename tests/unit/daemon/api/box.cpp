@@ -106,6 +106,7 @@ Box::Box() {
   if (!made) ADD_FAILURE() << made.error().message();
   admin = node.state->user_by_name("ada").value();
   node.fake_data = &data;
+  data.state = node.state.get();
   services.reset(new Services{timed, system_rng(), node, *gate, events});
   router = std::make_unique<Router>(Router::create(make_routes(*services)).value());
   guard = make_guard(*services);

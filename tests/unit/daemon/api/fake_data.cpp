@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/cluster/dataset_rights.hpp"
+
 namespace samovar::api::test {
 namespace {
 
@@ -130,38 +132,67 @@ Task<Result<void>> FakeData::cancel(cluster::Call call, std::string operation_id
 void FakeData::on_operation(std::function<void(const jobs::Operation&)> to) { listener = std::move(to); }
 
 bool FakeData::may_see(const cluster::Actor& actor, const cluster::Dataset& dataset) const {
-  return actor.role == cluster::Role::admin || actor.role == cluster::Role::auditor ||
-         may_read_rows(actor, dataset);
+  return cluster::may_see(actor, dataset);
 }
 
 bool FakeData::may_read_rows(const cluster::Actor& actor, const cluster::Dataset& dataset) const {
-  return dataset.owner_id == actor.user_id ||
-         std::binary_search(dataset.granted_ids.begin(), dataset.granted_ids.end(), actor.user_id);
+  return cluster::may_read_rows(actor, dataset);
 }
 
-Task<Result<nlohmann::json>> FakeData::profile(cluster::Actor, std::string, std::uint32_t, std::string) {
+Task<Result<nlohmann::json>> FakeData::profile(cluster::Actor, std::string, std::uint32_t version,
+                                               std::string target) {
+  seen_version = version;
+  seen_target = std::move(target);
+  if (read_error) co_return *std::exchange(read_error, {});
   co_return nlohmann::json{{"rows", 3}, {"bad_rows", 0}, {"columns", nlohmann::json::array()}};
 }
 
-Task<Result<jobs::Preview>> FakeData::preview(cluster::Call, std::string, std::uint32_t) {
+Task<Result<jobs::Preview>> FakeData::preview(cluster::Call, std::string, std::uint32_t version) {
+  seen_version = version;
+  if (read_error) co_return *std::exchange(read_error, {});
   jobs::Preview preview;
   preview.rows = {{std::string("17")}, {std::nullopt}};
   co_return preview;
 }
 
+namespace {
+
+class Pieces : public jobs::ByteStream {
+ public:
+  explicit Pieces(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
+  Task<Result<Bytes>> next() override {
+    if (at_ == pieces_.size()) co_return Bytes();
+    co_return to_bytes(std::string_view(pieces_[at_++]));
+  }
+
+ private:
+  std::vector<std::string> pieces_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
 Task<Result<std::unique_ptr<jobs::ByteStream>>> FakeData::download(cluster::Call, std::string,
-                                                                   std::uint32_t) {
-  co_return none();
+                                                                   std::uint32_t version) {
+  seen_version = version;
+  if (read_error) co_return *std::exchange(read_error, {});
+  co_return std::unique_ptr<jobs::ByteStream>(new Pieces(pieces));
 }
 
-Task<Result<std::unique_ptr<jobs::ByteStream>>> FakeData::bad_rows(cluster::Call, std::string,
-                                                                   std::uint32_t) {
-  co_return none();
+Task<Result<std::unique_ptr<jobs::ByteStream>>> FakeData::bad_rows(cluster::Call call, std::string id,
+                                                                   std::uint32_t version) {
+  return download(std::move(call), std::move(id), version);
 }
 
-Task<Result<cluster::Dataset>> FakeData::bin(cluster::Call, std::string) { co_return none(); }
-Task<Result<cluster::Dataset>> FakeData::restore(cluster::Call, std::string) { co_return none(); }
-Task<Result<void>> FakeData::destroy(cluster::Call, std::string) { co_return none(); }
+Task<Result<cluster::Dataset>> FakeData::bin(cluster::Call call, std::string id) {
+  return state->bin_dataset(std::move(call), std::move(id));
+}
+Task<Result<cluster::Dataset>> FakeData::restore(cluster::Call call, std::string id) {
+  return state->restore_dataset(std::move(call), std::move(id));
+}
+Task<Result<void>> FakeData::destroy(cluster::Call call, std::string id) {
+  return state->destroy_dataset(std::move(call), std::move(id));
+}
 
 Task<Result<jobs::Operation>> FakeData::start_scrub(cluster::Call call) {
   co_return start(call, jobs::OperationKind::scrub, "");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "daemon/cluster/cluster.hpp"
 #include "daemon/jobs/data_service.hpp"
 
 namespace samovar::api::test {
@@ -62,6 +63,11 @@ class FakeData : public jobs::DataService {
   ingest::ParseHints seen_hints;
   jobs::IngestRequest seen_request;
   std::function<void(const jobs::Operation&)> listener;
+  cluster::Cluster* state = nullptr;          // what keeping data sets goes through to
+  std::vector<std::string> pieces;            // of a download
+  std::optional<Error> read_error;            // the next profile, preview or download fails so
+  std::optional<std::uint32_t> seen_version;  // of the last reading
+  std::string seen_target;
 
  private:
   jobs::Operation start(const cluster::Call& call, jobs::OperationKind kind, std::string title);

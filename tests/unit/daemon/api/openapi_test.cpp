@@ -7,6 +7,7 @@
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
 #include "tests/unit/daemon/api/box.hpp"
+#include "tests/unit/daemon/api/dataset_support.hpp"
 
 namespace samovar::api::test {
 namespace {
@@ -93,6 +94,22 @@ TEST(OpenApi, IsServedToAnyone) {
   EXPECT_EQ(reply.body["info"]["title"], "Samovar");
 }
 
+// Examples are what their schemas describe: the same names, none missing.
+TEST(OpenApi, ExamplesHaveTheShapeOfTheirSchemas) {
+  const json document = json::parse(openapi_document());
+  unsigned seen = 0;
+  for (const auto& [name, schema] : document["components"]["schemas"].items()) {
+    if (!schema.contains("example")) continue;
+    ++seen;
+    for (const auto& [member, value] : schema["example"].items())
+      EXPECT_TRUE(schema["properties"].contains(member)) << name << " has " << member;
+    if (!schema.contains("required")) continue;
+    for (const auto& member : schema["required"])
+      EXPECT_TRUE(schema["example"].contains(member)) << name << " lacks " << member;
+  }
+  EXPECT_GE(seen, 10u);
+}
+
 // Answers have the fields their schemas require, and no others.
 void expect_shape(const json& document, const std::string& schema, const json& value) {
   const json& shape = document["components"]["schemas"][schema];
@@ -122,6 +139,23 @@ TEST(OpenApi, AnswersHaveTheShapeOfTheirSchemas) {
   expect_shape(document, "AuditVerdict", box.post("/api/v1/audit:verify", nullptr, as).body);
   expect_shape(document, "GeneralSettings", box.get("/api/v1/settings/general", as).body);
   expect_shape(document, "TlsSettings", box.get("/api/v1/settings/tls", as).body);
+  const std::string dataset = add_dataset(box, "Ward", box.admin).id;
+  const std::string path = "/api/v1/datasets/" + dataset;
+  const json datasets = box.get("/api/v1/datasets", as).body;
+  expect_shape(document, "DatasetList", datasets);
+  expect_shape(document, "Dataset", datasets["items"][0]);
+  expect_shape(document, "DatasetDetail", box.get(path, as).body);
+  expect_shape(document, "DatasetSchema", box.get(path + "/schema", as).body);
+  expect_shape(document, "Preview", box.get(path + "/preview", as).body);
+  expect_shape(document, "Profile", box.get(path + "/profile", as).body);
+  const json shards = box.get(path + "/shards", as).body;
+  expect_shape(document, "ShardMap", shards);
+  expect_shape(document, "Shard", shards["items"][0]);
+  const json formats = box.get("/api/v1/formats", as).body;
+  expect_shape(document, "FormatList", formats);
+  expect_shape(document, "Format", formats["items"][0]);
+  expect_shape(document, "Operation", box.post("/api/v1/datasets:sample", nullptr, as).body);
+  expect_shape(document, "OperationList", box.get("/api/v1/operations", as).body);
   expect_shape(document, "Problem", box.get("/api/v1/users/usr_none", as).body);
 }
 
