@@ -19,6 +19,10 @@ std::unique_ptr<Source> make_zip_source(Source& raw);   // exactly one file in i
 // checks them one by one (utf8.hpp), so that a bad byte costs a row and not the file.
 std::unique_ptr<Source> make_transcoder(std::unique_ptr<Source> inner, Encoding encoding);
 
+// Two zeros, a type, a number of dimensions: MNIST's files. Decoded as CSV with a header.
+bool is_idx(ByteView head) noexcept;
+std::unique_ptr<Source> make_idx_source(std::unique_ptr<Source> inner);
+
 // Unpacked, but not transcoded: what detection looks at.
 Result<std::unique_ptr<Source>> open_unpacked(Source& raw, Compression compression,
                                               const UnpackLimits& limits = {});

@@ -41,6 +41,19 @@ Result<std::size_t> read_full(Source& source, MutableBytes out) {
   return have;
 }
 
+// Of what is only the beginning of a file: that it ends in the middle is no fault.
+Result<std::size_t> read_sample(Source& source, bool whole, MutableBytes out) {
+  std::size_t have = 0;
+  while (have < out.size()) {
+    auto size = source.read(out.subspan(have));
+    if (!size && !whole && have > 0) break;
+    if (!size) return std::move(size).error();
+    if (*size == 0) break;
+    have += *size;
+  }
+  return have;
+}
+
 Result<void> refuse(ByteView head) {
   if (auto sentence = not_a_table(head.first(std::min(head.size(), kMagicBytes))))
     return Error{Errc::invalid, *std::move(sentence)};
@@ -101,7 +114,7 @@ Result<Detection> detect(Source& raw, [[maybe_unused]] std::string_view file_nam
   const auto decoded =
       make_transcoder(std::make_unique<ReplaySource>(packed_sample, nullptr), out.options.encoding);
   Bytes text(kSampleBytesMax);
-  SAMOVAR_TRY(const std::size_t text_size, read_full(*decoded, text));
+  SAMOVAR_TRY(const std::size_t text_size, read_sample(*decoded, whole, text));
   // Latin-1 grows by transcoding: what did not fit is missing at the end, as in any sample.
   const bool text_whole = whole && text_size < kSampleBytesMax;
   const SampleText sample{as_text(ByteView(text).first(text_size)), text_whole};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/ingest/decoders.hpp"
 #include "daemon/ingest/utf8.hpp"
 
 namespace samovar::ingest {
@@ -55,6 +56,7 @@ Result<Encoding> detect_encoding(ByteView sample, std::vector<std::string>& note
   if (begins({0xef, 0xbb, 0xbf})) return Encoding::utf8;
   if (begins({0xff, 0xfe})) return Encoding::utf16le;
   if (begins({0xfe, 0xff})) return Encoding::utf16be;
+  if (is_idx(sample)) return Encoding::idx;
   const Census census = count(sample);
   const std::size_t pairs = sample.size() / 2;
   // Western text in UTF-16 has a zero in nearly every pair, always on the same side.

@@ -82,12 +82,6 @@ constexpr Magic kMagics[] = {
     {0, "\xd4\xc3\xb2\xa1"sv, "a network capture", "export the packets as CSV"},
 };
 
-// Two zeros, a type, a number of dimensions: the idx files of MNIST.
-bool is_idx(ByteView head) {
-  return head.size() >= 16 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
-         head[3] >= 1 && head[3] <= 4;
-}
-
 std::string lower_start(ByteView head) {
   std::string text;
   for (const std::uint8_t byte : head) {
@@ -114,9 +108,6 @@ std::optional<std::string> not_a_table(ByteView head) {
     if (textual && std::find(head.begin(), head.end(), std::uint8_t{0}) == head.end()) continue;
     return sentence(magic.what, magic.advice);
   }
-  if (is_idx(head))
-    return sentence("an idx file of numbers, as MNIST has them",
-                    "convert it to CSV, one line an image, with the label as a column");
   const std::string start = lower_start(head);
   if (start.rfind("<!doctype html", 0) == 0 || start.rfind("<html", 0) == 0)
     return sentence("a web page",

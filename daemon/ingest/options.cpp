@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr std::array<std::string_view, 5> kFormats{"csv", "libsvm", "arff", "jsonl", "pairs"};
 constexpr std::array<std::string_view, 5> kCompressions{"none", "gzip", "zstd", "xz", "zip"};
-constexpr std::array<std::string_view, 4> kEncodings{"utf8", "latin1", "utf16le", "utf16be"};
+constexpr std::array<std::string_view, 5> kEncodings{"utf8", "latin1", "utf16le", "utf16be", "idx"};
 constexpr std::size_t kMissingTokensMax = 64;
 constexpr std::size_t kMissingTokenBytesMax = 64;
 

@@ -22,8 +22,14 @@ enum class Format : std::uint8_t {
   pairs,  // parallel text: two text columns, tab separated, nothing quoted; delimiter ' ': two or more spaces
 };
 enum class Compression : std::uint8_t { none, gzip, zstd, xz, zip };
-enum class Encoding : std::uint8_t { utf8, latin1, utf16le, utf16be };  // latin1 is read as Windows-1252
-enum class DateOrder : std::uint8_t { day_first, month_first };         // of 3/4/2024 and 3.4.2024
+enum class Encoding : std::uint8_t {
+  utf8,
+  latin1,  // read as Windows-1252
+  utf16le,
+  utf16be,
+  idx,  // no text at all: MNIST's numbers, written out as CSV with a header
+};
+enum class DateOrder : std::uint8_t { day_first, month_first };  // of 3/4/2024 and 3.4.2024
 
 std::string_view to_string(Format format) noexcept;
 std::string_view to_string(Compression compression) noexcept;

@@ -193,6 +193,8 @@ std::unique_ptr<Source> make_transcoder(std::unique_ptr<Source> inner, Encoding 
       return std::make_unique<Utf16Source>(std::move(inner), false);
     case Encoding::utf16be:
       return std::make_unique<Utf16Source>(std::move(inner), true);
+    case Encoding::idx:
+      return make_idx_source(std::move(inner));
   }
   return nullptr;
 }

@@ -298,6 +298,24 @@ TEST(Detect, ParallelText) {
   EXPECT_TRUE(found("question\tanswer\n" + text).options.header);
 }
 
+TEST(Detect, IdxFilesOfNumbers) {
+  using namespace std::string_literals;
+  std::string images = "\0\0\x08\x03\0\0\0\x1e\0\0\0\x02\0\0\0\x02"s;
+  for (int i = 0; i < 30 * 4; ++i) images += static_cast<char>(i * 37);
+  const auto detection = found(gzip(images));
+  EXPECT_EQ(detection.options.encoding, Encoding::idx);
+  EXPECT_THAT(names(detection), ElementsAre("p1", "p2", "p3", "p4"));
+  EXPECT_THAT(types(detection), ElementsAre(kInteger, kInteger, kInteger, kInteger));
+  EXPECT_EQ(detection.sample_rows, 30u);
+  EXPECT_THAT(refused(images.substr(0, 50)), HasSubstr("ends in the middle"));
+  EXPECT_THAT(refused(images + "x"), HasSubstr("longer than its head says"));
+  EXPECT_THAT(names(found("\0\0\x08\x01\0\0\0\x03\x05\0\x04"s)), ElementsAre("value"));
+  EXPECT_EQ(
+      decode("\0\0\x0d\x02\0\0\0\x01\0\0\0\x02\x3f\xc0\0\0\xc0\0\0\0"s, Compression::none, Encoding::idx),
+      "p1,p2\n1.5,-2\n");
+  EXPECT_THAT(refused("\0\0\x08\x03\0\0\0\x01\0\x01\0\0\0\x01\0\0........"s), HasSubstr("too many"));
+}
+
 TEST(Detect, HintsWin) {
   ParseHints hints;
   hints.delimiter = ';';
