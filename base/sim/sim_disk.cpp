@@ -117,7 +117,12 @@ Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, OpenMode mo
 bool SimDisk::exists(const std::string& path) { return now_.contains(path) || dirs_.contains(path); }
 
 Result<void> SimDisk::rename(const std::string& from, const std::string& to) {
-  if (dirs_.contains(from)) return Error{Errc::unsupported, "the simulated disk does not rename directories"};
+  if (dirs_.contains(from)) {
+    if (exists(to)) return Error{Errc::conflict, "cannot rename to " + to + ": it is there already"};
+    if (!dirs_.contains(parent_of(to)))
+      return Error{Errc::not_found, "cannot rename to " + to + ": no such directory"};
+    return change_name({from, to, nullptr, true});
+  }
   const auto found = now_.find(from);
   if (found == now_.end()) return Error{Errc::not_found, "cannot rename " + from + ": no such file"};
   if (!dirs_.contains(parent_of(to)))
@@ -188,6 +193,11 @@ void SimDisk::crash() {
   ++generation_;
   const auto kept = static_cast<std::size_t>(rng_.below(pending_.size() + 1));
   for (std::size_t i = 0; i < kept; ++i) apply(durable_, pending_[i]);
+  // The last rename comes undone first.
+  for (std::size_t i = pending_.size(); i > kept; --i) {
+    const NameChange& undone = pending_[i - 1];
+    if (undone.folder) move_folder(undone.to, undone.from);
+  }
   pending_.clear();
   std::set<Inode*> seen;
   for (auto& [path, inode] : durable_) {
@@ -196,6 +206,10 @@ void SimDisk::crash() {
     inode->now = inode->durable;
   }
   now_ = durable_;
+  // A file whose removal did not last has its folder back, too.
+  for (const auto& entry : now_) {
+    for (std::string dir = parent_of(entry.first); dirs_.insert(dir).second;) dir = parent_of(dir);
+  }
   fail_at_ = 0;
   cut_at_ = std::numeric_limits<std::uint64_t>::max();
 }
@@ -227,6 +241,15 @@ void SimDisk::apply(Bytes& content, const Change& change) {
 }
 
 void SimDisk::apply(Names& names, const NameChange& change) {
+  if (change.folder) {
+    const std::string inside = change.from + "/";
+    auto at = names.lower_bound(inside);
+    while (at != names.end() && at->first.starts_with(inside)) {
+      names.insert_or_assign(change.to + at->first.substr(change.from.size()), at->second);
+      at = names.erase(at);
+    }
+    return;
+  }
   if (!change.from.empty()) names.erase(change.from);
   if (change.inode) names.insert_or_assign(change.to, change.inode);
 }
@@ -235,6 +258,15 @@ std::string SimDisk::parent_of(const std::string& path) {
   const auto slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void SimDisk::move_folder(const std::string& from, const std::string& to) {
+  std::set<std::string> moved;
+  for (const std::string& path : dirs_) {
+    const bool concerned = path == from || path.starts_with(from + "/");
+    moved.insert(concerned ? to + path.substr(from.size()) : path);
+  }
+  dirs_ = std::move(moved);
 }
 
 void SimDisk::settle(Inode& inode) {
@@ -254,6 +286,7 @@ Result<void> SimDisk::change_name(NameChange change) {
   const bool half_done = !allowed && powered && off() && rng_.chance(kHalf);
   if (allowed || half_done) {
     apply(now_, change);
+    if (change.folder) move_folder(change.from, change.to);
     pending_.push_back(std::move(change));
   }
   return allowed;

@@ -3,7 +3,7 @@
 // The model, as hard as POSIX allows on a journaling file system: after crash() each write since the
 // file's last sync is there, gone, or there in part, each on its own; of the changes of names since
 // the directory's last sync a prefix is there. Everything is drawn from the seed. make_dir is durable
-// at once, as the real disk's is.
+// at once, as the real disk's is; so is the removal of a folder, which is empty by then.
 //
 // Threading: one thread.
 // Ownership: outlives its Files; Files opened before a crash() answer Errc::io.
@@ -64,10 +64,11 @@ class SimDisk : public Disk {
   // Shared: names, open files and pending changes of names all hold the file.
   using InodePtr = std::shared_ptr<Inode>;
   using Names = std::map<std::string, InodePtr>;
-  struct NameChange {  // from → gone, and inode (if any) under `to`
+  struct NameChange {  // from → gone, and inode (if any) under `to`; or all of a folder
     std::string from;
     std::string to;
     InodePtr inode;
+    bool folder = false;
   };
 
   static void apply(Bytes& content, const Change& change);
@@ -75,6 +76,7 @@ class SimDisk : public Disk {
   static std::string parent_of(const std::string& path);
   bool off() const { return operations_ >= cut_at_; }
   Result<void> change_name(NameChange change);
+  void move_folder(const std::string& from, const std::string& to);
   void settle(Inode& inode);  // each pending write is there, gone or torn
   Result<void> may_change();  // counts the operation and fails it when asked to
   Result<void> grow(std::uint64_t by);

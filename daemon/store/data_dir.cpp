@@ -74,6 +74,8 @@ Result<void> DataDir::remove_tree(const std::string& folder) {
     if (!removed && disk_->list(path)) removed = remove_tree(path);
     if (!removed) return removed;
   }
+  // A file whose removal is not durable could come back, and its folder with it.
+  if (!names->empty()) SAMOVAR_CHECK(disk_->sync_dir(folder));
   return disk_->remove(folder);
 }
 

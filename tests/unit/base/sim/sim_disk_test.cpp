@@ -101,6 +101,47 @@ TEST(SimDisk, AnUnsyncedRemoveMayComeBack) {
             (std::set<std::string>{"data", "<not_found>"}));
 }
 
+TEST(SimDisk, ARenamedFolderIsAtTheOldNameOrTheNew) {
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SimDisk disk(seed);
+    ASSERT_TRUE(disk.make_dir("/d/old"));
+    ASSERT_TRUE(disk.write_file("/d/old/f", to_bytes("content")));
+    ASSERT_TRUE(disk.rename("/d/old", "/d/new"));
+    EXPECT_EQ(*disk.list("/d"), std::vector<std::string>{"new"});
+    EXPECT_EQ(*disk.list("/d/new"), std::vector<std::string>{"f"});
+    EXPECT_FALSE(disk.exists("/d/old"));
+    if (seed % 2 == 0) {
+      ASSERT_TRUE(disk.sync_dir("/d"));
+    }
+    disk.crash();
+    const auto names = *disk.list("/d");
+    ASSERT_EQ(names.size(), 1U);
+    if (seed % 2 == 0) {
+      EXPECT_EQ(names[0], "new");
+    }
+    seen.insert(names[0]);
+    EXPECT_EQ(*disk.read_file("/d/" + names[0] + "/f", 100), to_bytes("content"));
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+TEST(SimDisk, AFileThatComesBackHasItsFolder) {
+  bool came_back = false;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SimDisk disk(seed);
+    ASSERT_TRUE(disk.make_dir("/d/e"));
+    ASSERT_TRUE(disk.write_file("/d/e/f", to_bytes("content")));
+    ASSERT_TRUE(disk.remove("/d/e/f"));
+    ASSERT_TRUE(disk.remove("/d/e"));
+    disk.crash();
+    if (!disk.exists("/d/e/f")) continue;
+    came_back = true;
+    EXPECT_EQ(*disk.list("/d/e"), std::vector<std::string>{"f"});
+  }
+  EXPECT_TRUE(came_back);
+}
+
 TEST(SimDisk, FilesOpenedBeforeACrashAreDead) {
   SimDisk disk(1);
   auto file = disk.open("/f", OpenMode::write);
