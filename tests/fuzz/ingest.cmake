@@ -1,0 +1,5 @@
+samovar_fuzz(arff_fuzz SOURCES arff_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(detect_fuzz SOURCES detect_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(jsonl_fuzz SOURCES jsonl_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(libsvm_fuzz SOURCES libsvm_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(unpack_fuzz SOURCES unpack_fuzz.cpp LINKS samovar_ingest)
