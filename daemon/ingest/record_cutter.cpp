@@ -32,15 +32,17 @@ Result<void> RecordCutter::fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (end_ + kReadBytes > capacity_) {
-    if (end_ > kRecordBytesMax) return too_long();
-    const std::size_t larger = std::max(2 * capacity_, end_ + kReadBytes);
+  // What is left is one record that is not whole yet. As much again is read, so that a long one is not looked
+  // at from its beginning too often.
+  if (end_ > kRecordBytesMax) return too_long();
+  const std::size_t goal = end_ + std::max(kReadBytes, end_);
+  if (goal > capacity_) {
+    const std::size_t larger = std::max(2 * capacity_, goal);
     auto grown = std::make_unique<char[]>(larger + kTextSlack);
     std::memcpy(grown.get(), buffer_.get(), end_);
     buffer_ = std::move(grown);
     capacity_ = larger;
   }
-  const std::size_t goal = end_ + kReadBytes;
   while (!at_end_ && end_ < goal) {
     SAMOVAR_TRY(const std::size_t got,
                 source_.read({reinterpret_cast<std::uint8_t*>(buffer_.get()) + end_, goal - end_}));

@@ -1,5 +1,7 @@
 samovar_fuzz(arff_fuzz SOURCES arff_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(csv_fuzz SOURCES csv_fuzz.cpp LINKS samovar_ingest)
 samovar_fuzz(detect_fuzz SOURCES detect_fuzz.cpp LINKS samovar_ingest)
 samovar_fuzz(jsonl_fuzz SOURCES jsonl_fuzz.cpp LINKS samovar_ingest)
 samovar_fuzz(libsvm_fuzz SOURCES libsvm_fuzz.cpp LINKS samovar_ingest)
+samovar_fuzz(profile_fuzz SOURCES profile_fuzz.cpp LINKS samovar_ingest)
 samovar_fuzz(unpack_fuzz SOURCES unpack_fuzz.cpp LINKS samovar_ingest)

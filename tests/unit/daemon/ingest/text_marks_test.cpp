@@ -1,0 +1,51 @@
+#include "daemon/ingest/text_marks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace samovar::ingest {
+namespace {
+
+constexpr MarksVariant kVariants[] = {MarksVariant::portable, MarksVariant::narrow, MarksVariant::avx2,
+                                      MarksVariant::avx512};
+
+TEST(TextMarks, EveryVariantFindsTheSame) {
+  std::mt19937_64 random(7);
+  const std::string alphabet("abc,,,\n\"\t \xc3\0", 13);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    const std::size_t bytes = random() % 300;
+    const std::size_t letters = 3 + random() % 11;
+    for (std::size_t i = 0; i < bytes; ++i) text += alphabet[random() % letters];
+    const std::size_t begin = bytes == 0 ? 0 : random() % bytes;
+    const TextMarks marks{round % 2 == 0 ? ',' : '\t', '\n', '"'};
+    std::vector<std::uint32_t> want;
+    TextTraits traits_want;
+    for (std::size_t i = begin; i < bytes; ++i) {
+      if (text[i] == marks.first || text[i] == '\n') want.push_back(static_cast<std::uint32_t>(i));
+      traits_want.quote |= text[i] == '"';
+      traits_want.nul |= text[i] == '\0';
+      traits_want.high |= static_cast<unsigned char>(text[i]) >= 0x80;
+      traits_want.blank |= text[i] == ' ' || (text[i] == '\t' && marks.first != '\t');
+    }
+    // What stands behind the end must not count.
+    text += std::string(kTextSlack, round % 3 == 0 ? ',' : '"');
+    for (const MarksVariant variant : kVariants) {
+      if (!marks_variant_runs(variant)) continue;
+      std::vector<std::uint32_t> got(bytes - begin + 64);
+      TextTraits traits;
+      got.resize(find_marks_with(variant, text.data(), begin, bytes, marks, got.data(), traits));
+      EXPECT_EQ(got, want) << static_cast<int>(variant);
+      EXPECT_EQ(traits.quote, traits_want.quote);
+      EXPECT_EQ(traits.nul, traits_want.nul);
+      EXPECT_EQ(traits.high, traits_want.high);
+      EXPECT_EQ(traits.blank, traits_want.blank);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace samovar::ingest
