@@ -36,21 +36,23 @@ bool bit(ByteView bits, std::size_t index) noexcept {
   return (bits.data()[index / 8] >> (index % 8) & 1) != 0;
 }
 
-// Puts `value` where the bitmap says missing.
+// Overwrites what the bitmap says is missing: the loop takes whole bytes, the ends are done here.
 template <class T>
-void overwrite_missing(ByteView valid, std::size_t first, std::span<T> out, T value) {
+void overwrite_missing(ByteView valid, std::size_t first, std::span<T> out, T value,
+                       void (*whole)(const std::uint8_t*, std::size_t, T*)) {
   std::size_t i = 0;
   for (; i < out.size() && (first + i) % 8 != 0; ++i) {
     if (!bit(valid, first + i)) out[i] = value;
   }
-  for (; i + 8 <= out.size(); i += 8) {
-    unsigned missing = static_cast<std::uint8_t>(~valid[(first + i) / 8]);
-    for (; missing != 0; missing &= missing - 1)
-      out[i + static_cast<unsigned>(__builtin_ctz(missing))] = value;
-  }
-  for (; i < out.size(); ++i) {
+  const std::size_t eights = (out.size() - i) / 8 * 8;
+  if (eights != 0) whole(valid.data() + (first + i) / 8, eights, out.data() + i);
+  for (i += eights; i < out.size(); ++i) {
     if (!bit(valid, first + i)) out[i] = value;
   }
+}
+
+void clear_missing(const std::uint8_t* valid, std::size_t n, std::int64_t* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] &= -static_cast<std::int64_t>(valid[i / 8] >> (i % 8) & 1);
 }
 
 // Bits as ones and zeros: the loop takes whole bytes, the ends are done here.
@@ -131,7 +133,13 @@ void BlockView::read_reals(const ColumnView& column, std::uint32_t first, std::s
     default:
       SAMOVAR_ASSERT(!"a column without numbers");
   }
-  if (column.has_missing) overwrite_missing(column.valid, first, out, std::numeric_limits<Real>::quiet_NaN());
+  if (!column.has_missing) return;
+  constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
+  if constexpr (std::is_same_v<Real, double>) {
+    overwrite_missing(column.valid, first, out, kNan, loops.blank_f64);
+  } else {
+    overwrite_missing(column.valid, first, out, kNan, loops.blank_f32);
+  }
 }
 
 void BlockView::reals(std::size_t column, std::uint32_t first, std::span<double> out) const {
@@ -158,7 +166,7 @@ void BlockView::integers(std::size_t column, std::uint32_t first, std::span<std:
     const std::uint8_t* at = view.fixed.data() + first * std::size_t{view.width};
     pack::table().widen64(at, view.width, view.base, out.size(), out.data());
   }
-  if (view.has_missing) overwrite_missing<std::int64_t>(view.valid, first, out, 0);
+  if (view.has_missing) overwrite_missing<std::int64_t>(view.valid, first, out, 0, clear_missing);
 }
 
 void BlockView::codes(std::size_t column, std::uint32_t first, std::span<std::uint32_t> out) const {

@@ -59,6 +59,9 @@ struct Table {
   void (*bits_to_f64)(const std::uint8_t* bits, std::size_t n, double* out);
   void (*bits_to_f32)(const std::uint8_t* bits, std::size_t n, float* out);
   void (*bits_to_i64)(const std::uint8_t* bits, std::size_t n, std::int64_t* out);
+  // NaN where a bit is 0, from whole bytes of bits.
+  void (*blank_f64)(const std::uint8_t* bits, std::size_t n, double* out);
+  void (*blank_f32)(const std::uint8_t* bits, std::size_t n, float* out);
   void (*f32_to_f64)(const std::uint8_t* in, std::size_t n, double* out);
   void (*f64_to_f32)(const std::uint8_t* in, std::size_t n, float* out);
 };

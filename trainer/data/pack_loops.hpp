@@ -282,6 +282,7 @@ template <class Out>
 void reals(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
            Out* out) {
   constexpr std::int64_t kExact = std::int64_t{1} << 52;
+  constexpr std::int64_t kFloatExact = std::int64_t{1} << 23;
   with_width(width, [&](auto t) {
     using T = decltype(t);
     if (sizeof(T) == 8 || base > kExact || base < -kExact) {
@@ -289,6 +290,11 @@ void reals(const std::uint8_t* in, unsigned width, std::int64_t base, double div
         const auto whole = static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + load<T>(in, i));
         out[i] = static_cast<Out>(static_cast<double>(whole) / divisor);
       }
+    } else if (divisor == 1.0 && sizeof(T) <= 2 && base > -kFloatExact && base < kFloatExact) {
+      // Below 2^24 in all: a float holds it, and the way through double gives the same.
+      const auto from = static_cast<std::int32_t>(base);
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<Out>(from + static_cast<std::int32_t>(load<T>(in, i)));
     } else if (divisor == 1.0) {
       const auto from = static_cast<double>(base);
       for (std::size_t i = 0; i < n; ++i)
@@ -319,6 +325,24 @@ void spread_bits(const std::uint8_t* bits, std::size_t n, Out* out) {
 void bits_to_f64(const std::uint8_t* bits, std::size_t n, double* out) { spread_bits(bits, n, out); }
 void bits_to_f32(const std::uint8_t* bits, std::size_t n, float* out) { spread_bits(bits, n, out); }
 void bits_to_i64(const std::uint8_t* bits, std::size_t n, std::int64_t* out) { spread_bits(bits, n, out); }
+template <class Out, class Bits>
+void blank(const std::uint8_t* bits, std::size_t n, Out* out) {
+  constexpr Bits kNan = __builtin_bit_cast(Bits, static_cast<Out>(__builtin_nan("")));
+  for (std::size_t i = 0; i < n / 8; ++i) {
+    const Bits eight = bits[i];
+    for (unsigned j = 0; j < 8; ++j) {
+      const Bits present = -static_cast<Bits>(eight >> j & 1);
+      const Bits value = __builtin_bit_cast(Bits, out[8 * i + j]);
+      out[8 * i + j] = __builtin_bit_cast(Out, static_cast<Bits>((value & present) | (kNan & ~present)));
+    }
+  }
+}
+void blank_f64(const std::uint8_t* bits, std::size_t n, double* out) {
+  blank<double, std::uint64_t>(bits, n, out);
+}
+void blank_f32(const std::uint8_t* bits, std::size_t n, float* out) {
+  blank<float, std::uint32_t>(bits, n, out);
+}
 void f32_to_f64(const std::uint8_t* in, std::size_t n, double* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<double>(load<float>(in, i));
 }
@@ -351,6 +375,8 @@ constexpr Table kLoops = {.range64 = range64,
                           .bits_to_f64 = bits_to_f64,
                           .bits_to_f32 = bits_to_f32,
                           .bits_to_i64 = bits_to_i64,
+                          .blank_f64 = blank_f64,
+                          .blank_f32 = blank_f32,
                           .f32_to_f64 = f32_to_f64,
                           .f64_to_f32 = f64_to_f32};
 

@@ -121,6 +121,8 @@ TEST(Pack, ReadsTheSameOnEveryProcessor) {
     }
     expect_same<char>(n, [&](const Table& t, char* out) { t.unpack_hex(packed, n, out); });
     const std::size_t eights = n / 8 * 8;
+    expect_same<float>(eights, [&](const Table& t, float* out) { t.blank_f32(packed, eights, out); });
+    expect_same<double>(eights, [&](const Table& t, double* out) { t.blank_f64(packed, eights, out); });
     expect_same<float>(eights, [&](const Table& t, float* out) { t.bits_to_f32(packed, eights, out); });
     expect_same<double>(eights, [&](const Table& t, double* out) { t.bits_to_f64(packed, eights, out); });
     expect_same<std::int64_t>(eights,
