@@ -59,6 +59,15 @@ Result<void> RecordCutter::fill() {
   return {};
 }
 
+Result<void> RecordCutter::check_lengths(const RecordBatch& batch) {
+  for (const RecordBatch::Record& record : batch.records) {
+    if (record.end - record.begin <= kRecordBytesMax) continue;
+    line_ = batch.first_line + record.line;
+    return too_long();
+  }
+  return {};
+}
+
 Error RecordCutter::too_long() const {
   if (quote_open_) {
     return Error{Errc::invalid,
@@ -85,6 +94,18 @@ void RecordCutter::cut_lines(RecordBatch& batch, bool only_one) {
     add(batch, begin_, end, 0);
     begin_ = end + 1;
     ++line_;
+    return;
+  }
+  if (end_ - begin_ > 4 * kReadBytes) {
+    // A long record made the buffer long: marks of all of it would take four times as much.
+    if (rules_.quote && find(buffer_.get(), begin_, end_, *rules_.quote) < end_)
+      return cut_quoted(batch, false);
+    for (std::size_t end = find(buffer_.get(), begin_, end_, newline_); end < end_;
+         end = find(buffer_.get(), begin_, end_, newline_)) {
+      add(batch, begin_, end, static_cast<std::size_t>(line_ - batch.first_line));
+      begin_ = end + 1;
+      ++line_;
+    }
     return;
   }
   marks_.resize(end_ - begin_ + 64);
@@ -156,6 +177,7 @@ Result<bool> RecordCutter::next_records(RecordBatch& batch, bool only_one) {
         cut_lines(batch, only_one);
     }
     batch.text = buffer_.get();
+    if (end_ > kRecordBytesMax) SAMOVAR_CHECK(check_lengths(batch));
     if (!batch.records.empty()) return true;
     if (at_end_) break;
     SAMOVAR_CHECK(fill());

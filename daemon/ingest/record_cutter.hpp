@@ -55,6 +55,7 @@ class RecordCutter {
   void cut_lines(RecordBatch& batch, bool only_one);
   void cut_quoted(RecordBatch& batch, bool only_one);
   void add(RecordBatch& batch, std::size_t begin, std::size_t end, std::size_t line) const;
+  Result<void> check_lengths(const RecordBatch& batch);
   Error too_long() const;
 
   Source& source_;
