@@ -1,4 +1,5 @@
-// Prints what detection finds in files: inspect_file [--ingest] PATH…
+// Prints what detection finds in files: inspect_file [--ingest] PATH…, or inspect_file --sample: the sample
+// data.
 //
 // For trials by hand with real data: rows, columns and types of each file; with --ingest the whole file is
 // read as well and the time told.
@@ -14,6 +15,7 @@
 #include "base/disk.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
+#include "daemon/ingest/sample_data.hpp"
 
 using namespace samovar;
 using namespace samovar::ingest;
@@ -100,8 +102,22 @@ Result<void> inspect(const std::string& path, bool whole) {
 
 }  // namespace
 
+static void print_sample() {
+  const auto source = make_sample_data();
+  Bytes piece(1 << 16);
+  for (;;) {
+    const auto size = source->read(piece);
+    if (!size || *size == 0) return;
+    fmt::print("{}", as_text(ByteView(piece).first(*size)));
+  }
+}
+
 int main(int argc, char** argv) {
   bool whole = false;
+  if (argc == 2 && std::strcmp(argv[1], "--sample") == 0) {
+    print_sample();
+    return 0;
+  }
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--ingest") == 0) {
       whole = true;

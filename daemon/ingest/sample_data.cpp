@@ -98,7 +98,7 @@ double clamp(double value, double low, double high) { return std::min(std::max(v
 // docs/explanation/sample-data.md has this table for people: change both.
 double log_odds(const Admission& a) {
   const bool emergency = a.admission == 0;
-  double sum = -2.62;
+  double sum = -2.35;
   sum += 0.020 * (a.age - 65.0);
   sum += 0.38 * std::min(a.prior, 6u);
   sum += 0.045 * (a.medications - 8.0);
