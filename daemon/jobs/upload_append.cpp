@@ -31,6 +31,7 @@ struct Uploads::Transfer {
   bool hashing = false;  // the hash runs along
   Flight write;
   Flight sync;
+  Result<void> failure;  // of the disk
 };
 
 // The open file, and a hash that may run along.
@@ -72,7 +73,10 @@ void Uploads::show_progress(UploadEntry& entry) {
 }
 
 Task<Result<void>> Uploads::write_out(Transfer& transfer) {
-  SAMOVAR_CO_CHECK(co_await transfer.write.wait());
+  Result<void> before = co_await transfer.write.wait();
+  if (!before) transfer.failure = before;
+  // Behind a piece that is missing none may follow.
+  if (!transfer.failure) co_return transfer.failure;
   if (transfer.pieces.empty()) co_return Result<void>{};
   auto work = [entry = transfer.entry, pieces = std::exchange(transfer.pieces, {}), bytes = transfer.bytes,
                hashing = transfer.hashing, dir = &dir_, now = loop_.clock().wall()]() -> Result<void> {
@@ -96,19 +100,22 @@ Task<Result<void>> Uploads::write_out(Transfer& transfer) {
   co_return Result<void>{};
 }
 
+Task<Result<void>> Uploads::land_sync(Transfer& transfer) {
+  Result<void> synced = co_await transfer.sync.wait();
+  if (!synced) transfer.failure = synced;
+  show_progress(*transfer.entry);
+  co_return synced;
+}
+
 Task<Result<void>> Uploads::sync_if_due(Transfer& transfer) {
-  if (transfer.sync.landed()) {
-    SAMOVAR_CO_CHECK(co_await transfer.sync.wait());
-    show_progress(*transfer.entry);
-  }
+  if (transfer.sync.landed()) SAMOVAR_CO_CHECK(co_await land_sync(transfer));
   const MonoTime now = loop_.clock().mono();
   const std::uint64_t behind = transfer.begun - transfer.syncing;
   const bool due = behind >= options_.sync_bytes || now - transfer.synced_at >= options_.sync_interval;
   if (!due || behind == 0) co_return Result<void>{};
   if (transfer.sync.under_way()) {
     if (behind < options_.unsynced_bytes_max) co_return Result<void>{};
-    SAMOVAR_CO_CHECK(co_await transfer.sync.wait());
-    show_progress(*transfer.entry);
+    SAMOVAR_CO_CHECK(co_await land_sync(transfer));
   }
   auto work = [entry = transfer.entry]() -> Result<void> { return entry->file->sync(); };
   transfer.syncing = transfer.begun;
@@ -137,19 +144,18 @@ Task<Result<void>> Uploads::receive(Transfer& transfer, DataService::NextPiece& 
 }
 
 // Everything under way lands, everything written is synced; when the disk failed, what it is sure of remains.
-Task<Result<void>> Uploads::settle(Transfer& transfer, bool failed) {
+Task<Result<void>> Uploads::settle(Transfer& transfer) {
   const EntryPtr entry = transfer.entry;
-  Result<void> wrote = co_await write_out(transfer);
-  Result<void> wrote_last = co_await transfer.write.wait();
-  Result<void> synced = co_await transfer.sync.wait();
+  ignore(co_await write_out(transfer), "a failure is kept in the transfer");
+  Result<void> wrote = co_await transfer.write.wait();
+  if (!wrote) transfer.failure = wrote;
+  ignore(co_await land_sync(transfer), "as above");
   auto sync = [entry] { return entry->file->sync(); };
-  if (wrote && wrote_last && synced) synced = co_await run_on(io_, loop_, std::move(sync));
-  Result<void> result = !wrote ? wrote : !wrote_last ? wrote_last : synced;
-  if (result) co_return result;
-  if (!failed)
-    SAMOVAR_LOG(warn, jobs, "an upload was not written", kv("upload", entry->view.id),
-                kv("error", result.error().message()));
-  const bool full = result.error().code() == Errc::no_space;
+  if (transfer.failure) transfer.failure = co_await run_on(io_, loop_, std::move(sync));
+  if (transfer.failure) co_return Result<void>{};
+  SAMOVAR_LOG(warn, jobs, "an upload was not written", kv("upload", entry->view.id),
+              kv("error", transfer.failure.error().message()));
+  const bool full = transfer.failure.error().code() == Errc::no_space;
   auto back = [entry, full, dir = &dir_]() -> Result<void> {
     // Whole records that were written before the failure are kept, if the disk takes them.
     if (entry->file->sync()) return {};
@@ -163,7 +169,7 @@ Task<Result<void>> Uploads::settle(Transfer& transfer, bool failed) {
     entry->hash = security::Sha256();
     entry->hashed = 0;
   }
-  co_return result;
+  co_return transfer.failure;
 }
 
 // The hash of what is stored, from where it stands.
@@ -204,6 +210,9 @@ Task<Result<void>> Uploads::complete(EntryPtr entry) {
   SAMOVAR_CO_CHECK(co_await catch_up(entry, entry->view.length));
   auto finish = [entry, now = loop_.clock().wall()]() -> Result<void> {
     if (entry->file->sha256()) return {};
+    if (entry->file->finish(entry->hash.digest(), now)) return {};
+    // All bytes are safe, only their end was not written: once more, then the next sweep.
+    SAMOVAR_CHECK(entry->file->roll_back());
     return entry->file->finish(entry->hash.digest(), now);
   };
   SAMOVAR_CO_CHECK(co_await run_on(io_, loop_, std::move(finish)));
@@ -249,7 +258,7 @@ Task<Result<Upload>> Uploads::append(cluster::Call call, std::string id, std::ui
     entry->stop_hashing = transfer.begun + transfer.bytes < entry->view.length;
     Result<void> hashed = co_await hash.wait();
     entry->stop_hashing = false;
-    Result<void> settled = co_await settle(transfer, !received);
+    Result<void> settled = co_await settle(transfer);
     if (!settled) received = settled;  // the disk's word is the one that helps
     if (!hashed && received) received = hashed;
   }

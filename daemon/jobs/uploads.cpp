@@ -60,19 +60,22 @@ Result<void> Uploads::load() {
     // What could not be read now may be readable later; it is not for the collection.
     if (!entry && entry.error().code() != Errc::corrupt) unreadable_.push_back(name);
   }
-  // Cut between the last byte and the hash: made up for now.
-  for (const auto& [id, entry] : entries_) {
-    if (entry->view.complete() && entry->view.sha256.empty()) {
-      entry->writing = true;
-      spawn<Result<void>>(complete(entry), [entry = entry](Result<void> done) {
-        entry->writing = false;
-        if (!done)
-          SAMOVAR_LOG(warn, jobs, "an upload's hash was not made", kv("upload", entry->view.id),
-                      kv("error", done.error().message()));
-      });
-    }
-  }
+  finish_pending();
   return {};
+}
+
+// Those that were cut, or whose disk failed, between the last byte and the hash.
+void Uploads::finish_pending() {
+  for (const auto& [id, entry] : entries_) {
+    if (!entry->view.complete() || !entry->view.sha256.empty() || entry->writing || entry->removing) continue;
+    entry->writing = true;
+    spawn<Result<void>>(complete(entry), [entry = entry](const Result<void>& done) {
+      entry->writing = false;
+      if (!done)
+        SAMOVAR_LOG(warn, jobs, "an upload's hash was not made", kv("upload", entry->view.id),
+                    kv("error", done.error().message()));
+    });
+  }
 }
 
 Uploads::EntryPtr Uploads::find(std::string_view id) const {
@@ -226,6 +229,7 @@ Task<void> Uploads::sweep() {
     SAMOVAR_LOG(info, jobs, "an upload expired", kv("upload", entry->view.id),
                 kv("error", removed ? "" : removed.error().message()));
   }
+  finish_pending();
   close_idle(0);
 }
 

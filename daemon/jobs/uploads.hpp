@@ -88,6 +88,7 @@ class Uploads {
   Uploads(Loop& loop, Rng& rng, Disk& disk, Pool& io, store::DataDir& dir, security::SecretBytes wrap_key,
           UploadOptions options);
   Result<void> load();
+  void finish_pending();
   EntryPtr find(const cluster::Actor& actor, std::string_view id) const;
   EntryPtr find(std::string_view id) const;
   Result<void> check_quota(const std::string& user_id, std::uint64_t more) const;
@@ -99,8 +100,9 @@ class Uploads {
   void close_idle(std::size_t keep);
   Task<Result<void>> receive(Transfer& transfer, DataService::NextPiece& next);
   Task<Result<void>> write_out(Transfer& transfer);
+  Task<Result<void>> land_sync(Transfer& transfer);
   Task<Result<void>> sync_if_due(Transfer& transfer);
-  Task<Result<void>> settle(Transfer& transfer, bool failed);
+  Task<Result<void>> settle(Transfer& transfer);
   Task<Result<void>> catch_up(EntryPtr entry, std::uint64_t until);
   Task<Result<void>> complete(EntryPtr entry);
   void show_progress(UploadEntry& entry);
