@@ -16,9 +16,14 @@ std::string random_boot(Rng& rng) {
   return base32_encode(bytes);
 }
 
-bool wants(const Subscription& subscription, std::string_view event,
-           const std::optional<std::string>& only = {}) {
-  if (only && !subscription.admin && (only->empty() || *only != subscription.user_id)) return false;
+bool hears(const Subscription& subscription, const Audience& audience) {
+  if (audience.all || subscription.admin || (audience.auditors && subscription.audit)) return true;
+  return !subscription.user_id.empty() && std::find(audience.users.begin(), audience.users.end(),
+                                                    subscription.user_id) != audience.users.end();
+}
+
+bool wants(const Subscription& subscription, std::string_view event, const Audience& audience = {}) {
+  if (!hears(subscription, audience)) return false;
   if (event.substr(0, 6) == "audit." && !subscription.audit) return false;
   if (subscription.topics.empty()) return true;
   return std::any_of(subscription.topics.begin(), subscription.topics.end(), [&](const std::string& topic) {
@@ -82,24 +87,23 @@ void EventHub::replay(Stream& stream, std::string_view last_event_id) {
     return;
   }
   for (const Change& change : ring_)
-    if (change.seq > seen && wants(stream.subscription, change.event, change.only))
+    if (change.seq > seen && wants(stream.subscription, change.event, change.audience))
       stream.sink->send(change.text);
 }
 
-void EventHub::publish_change(std::string_view event, std::string_view data,
-                              const std::optional<std::string>& only) {
+void EventHub::publish_change(std::string_view event, std::string_view data, const Audience& audience) {
   ++seq_;
-  ring_.push_back({seq_, std::string(event), event_text(last_id(), event, data), only});
+  ring_.push_back({seq_, std::string(event), event_text(last_id(), event, data), audience});
   if (ring_.size() > kRingMax) ring_.pop_front();
   const std::string text = ring_.back().text;
   const auto listeners = streams_;  // a send may end a stream
   for (const auto& stream : listeners)
-    if (stream->open && wants(stream->subscription, event, only) && !stream->sink->send(text))
+    if (stream->open && wants(stream->subscription, event, audience) && !stream->sink->send(text))
       end(stream, false);
 }
 
 void EventHub::publish_sample(std::string_view event, std::string_view key, std::string_view data,
-                              const std::optional<std::string>& only) {
+                              const Audience& audience) {
   constexpr auto kApart = std::chrono::milliseconds(450);  // 2 Hz, with room for a timer that is early
   const MonoTime now = loop_.clock().mono();
   const std::string name = fmt::format("{} {}", event, key);
@@ -109,7 +113,7 @@ void EventHub::publish_sample(std::string_view event, std::string_view key, std:
   const std::string text = event_text({}, event, data);
   const auto listeners = streams_;
   for (const auto& stream : listeners)
-    if (stream->open && wants(stream->subscription, event, only)) stream->sink->send(text);
+    if (stream->open && wants(stream->subscription, event, audience)) stream->sink->send(text);
 }
 
 void EventHub::recheck() {

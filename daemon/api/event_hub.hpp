@@ -11,9 +11,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/loop.hpp"
@@ -21,6 +21,25 @@
 #include "daemon/api/http.hpp"
 
 namespace samovar::api {
+
+// Who hears an event. Kept with it, for those who come back for what they missed.
+struct Audience {
+  Audience() = default;  // everybody
+  // That user and administrators; work of the node itself, with no user, is for administrators alone.
+  Audience(const std::string& user_id) : all(false), users{user_id} {}
+  // These users and administrators; auditors, too.
+  static Audience of_dataset(std::vector<std::string> user_ids) {
+    Audience audience;
+    audience.all = false;
+    audience.auditors = true;
+    audience.users = std::move(user_ids);
+    return audience;
+  }
+
+  bool all = true;
+  bool auditors = false;
+  std::vector<std::string> users;
+};
 
 struct Subscription {
   std::vector<std::string> topics;  // "node", or a whole event's name; empty: all
@@ -46,12 +65,11 @@ class EventHub {
 
   void subscribe(std::shared_ptr<EventSink> sink, Subscription subscription);
 
-  // `data` is one line of JSON. With `only` it is for that user and administrators; empty: for all.
-  void publish_change(std::string_view event, std::string_view data,
-                      const std::optional<std::string>& only = {});
+  // `data` is one line of JSON.
+  void publish_change(std::string_view event, std::string_view data, const Audience& audience = {});
   // At most twice a second per event and `key` (the node): more are dropped.
   void publish_sample(std::string_view event, std::string_view key, std::string_view data,
-                      const std::optional<std::string>& only = {});
+                      const Audience& audience = {});
 
   // Ends the streams whose session has ended ("bye"). Called every minute, and when sessions change.
   void recheck();
@@ -65,7 +83,7 @@ class EventHub {
     std::uint64_t seq;
     std::string event;
     std::string text;
-    std::optional<std::string> only;
+    Audience audience;
   };
   void replay(Stream& stream, std::string_view last_event_id);
   void end(const std::shared_ptr<Stream>& stream, bool bye);

@@ -1,6 +1,8 @@
 // Event streams: hello, topics, replay, slow readers, the end of a session.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/sim/sim_loop.hpp"
 #include "base/sim/sim_rng.hpp"
 #include "daemon/api/event_hub.hpp"
@@ -54,6 +56,45 @@ TEST(EventHub, TopicsAndRightsChooseWhatIsHeard) {
   EXPECT_FALSE(has(nodes, "audit.appended"));
   EXPECT_TRUE(has(all, "event: audit.appended\ndata: {\"seq\":7}\n\n"));
   EXPECT_FALSE(has(no_audit, "audit.appended"));
+}
+
+TEST(EventHub, AnAudienceHearsWhatIsMeantForItAlsoLater) {
+  Hub t;
+  const auto hearers = [&](const std::string& last_id) {
+    std::map<std::string, std::shared_ptr<RecordingSink>> sinks;
+    for (const std::string who : {"usr_a", "usr_b", "usr_c", "auditor", "admin"}) {
+      auto sink = std::make_shared<RecordingSink>();
+      Subscription subscription;
+      subscription.user_id = who;
+      subscription.admin = who == "admin";
+      subscription.audit = who == "admin" || who == "auditor";
+      subscription.last_event_id = last_id;
+      subscription.hello = [] { return std::string("{}"); };
+      subscription.remaining = [&t] { return t.remaining; };
+      t.hub.subscribe(sink, subscription);
+      sinks[who] = sink;
+    }
+    return sinks;
+  };
+  const auto check = [](const auto& sinks, const std::string& event, const std::string& expected) {
+    for (const auto& [who, sink] : sinks)
+      EXPECT_EQ(has(sink, event), expected.find(who) != std::string::npos) << event << " " << who;
+  };
+  const std::string before = t.hub.last_id();
+  const auto now = hearers("");
+  t.hub.publish_change("operation.changed", "{}", std::string("usr_a"));
+  t.hub.publish_change("dataset.changed", "{}", Audience::of_dataset({"usr_a", "usr_b"}));
+  t.hub.publish_change("node.changed", "{}");
+  t.hub.publish_change("operation.ended", "{}", std::string());
+  t.hub.publish_sample("operation.progress", "op_1", "{}", std::string("usr_b"));
+  check(now, "operation.changed", "usr_a admin");
+  check(now, "dataset.changed", "usr_a usr_b auditor admin");
+  check(now, "node.changed", "usr_a usr_b usr_c auditor admin");
+  check(now, "operation.ended", "admin");
+  check(now, "operation.progress", "usr_b admin");
+  const auto later = hearers(before);
+  check(later, "operation.changed", "usr_a admin");
+  check(later, "dataset.changed", "usr_a usr_b auditor admin");
 }
 
 TEST(EventHub, ReplaysWhatWasMissedOrTellsToStartOver) {
