@@ -11,7 +11,7 @@ namespace samovar::ingest {
 
 Result<std::unique_ptr<BlockPool>> BlockPool::create(const BlockRules& rules, unsigned threads,
                                                      Deliver deliver) {
-  std::unique_ptr<BlockPool> pool(new BlockPool(rules, std::move(deliver)));
+  std::unique_ptr<BlockPool> pool(new BlockPool(std::move(deliver)));
   for (unsigned i = 0; i < std::max(1u, threads); ++i) {
     SAMOVAR_TRY(auto parser, BlockParser::create(rules));
     pool->parsers_.push_back(std::move(parser));

@@ -42,11 +42,10 @@ class BlockPool {
     std::string failure;  // a library threw
   };
 
-  BlockPool(const BlockRules& rules, Deliver deliver) : rules_(rules), deliver_(std::move(deliver)) {}
+  explicit BlockPool(Deliver deliver) : deliver_(std::move(deliver)) {}
   void run(BlockParser& parser);
   Result<void> deliver_oldest(bool wait, bool& delivered);
 
-  const BlockRules& rules_;
   const Deliver deliver_;
   std::vector<std::unique_ptr<BlockParser>> parsers_;
   std::vector<std::thread> threads_;

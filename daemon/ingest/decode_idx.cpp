@@ -114,13 +114,18 @@ class IdxSource final : public Source {
     return {};
   }
 
+  // Pixels: nearly all there is.
+  void add_byte(unsigned value) {
+    if (value >= 100) text_ += static_cast<char>('0' + value / 100);
+    if (value >= 10) text_ += static_cast<char>('0' + value / 10 % 10);
+    text_ += static_cast<char>('0' + value % 10);
+  }
+
   void add_number(const std::uint8_t* at, std::size_t size) {
+    if (type_ == 0x08) return add_byte(*at);
     const std::uint64_t bits = big_endian(at, size);
     const auto to = std::back_inserter(text_);
     switch (type_) {
-      case 0x08:
-        fmt::format_to(to, "{}", bits);
-        break;
       case 0x09:
         fmt::format_to(to, "{}", static_cast<int>(static_cast<std::int8_t>(bits)));
         break;

@@ -91,9 +91,9 @@ std::string delimiter_word(char delimiter) {
 
 void note_shape(const CsvDialect& dialect, const Rows& rows, std::size_t all, Detection& out) {
   if (rows.ragged > 0) out.notes.push_back(ordinal_notice(rows.ragged, all, dialect.columns));
-  if (dialect.columns == 1)
+  if (dialect.columns == 1 && out.options.encoding != Encoding::idx)
     out.notes.push_back("Only one column was found. If there are more, set the sign that separates them.");
-  else if (dialect.consistency < 0.9)
+  else if (dialect.columns > 1 && dialect.consistency < 0.9)
     out.notes.push_back("It is not certain that " + delimiter_word(dialect.rules.delimiter) +
                         " separates the columns. Set it if that is wrong.");
 }
