@@ -324,6 +324,35 @@ TEST(Block, ManyColumnsAfterOtherBytes) {
   EXPECT_TRUE(tests::same_values(*view, block));
 }
 
+TEST(Block, RowsInAnyOrderAreTheSameRows) {
+  const auto [schema, block] = tests::mixed(700, 4);
+  const Bytes bytes = encoded(block);
+  const BlockView view = opened(bytes, schema);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < 1000; ++i) order.push_back(i * 7919 % 700);  // some of them twice
+  std::size_t columns = 0;
+  for (std::size_t c = 0; c < schema.columns.size(); ++c) {
+    const ColumnType type = schema.columns[c].type;
+    if (type == ColumnType::text || type == ColumnType::sparse) continue;
+    ++columns;
+    if (type == ColumnType::category) {
+      std::vector<std::uint32_t> all(700), some(order.size());
+      view.codes(c, 0, all);
+      view.codes(c, order, some);
+      for (std::size_t i = 0; i < order.size(); ++i) ASSERT_EQ(some[i], all[order[i]]) << c;
+      continue;
+    }
+    std::vector<float> all(700), some(order.size());
+    view.reals(c, 0, all);
+    view.reals(c, order, some);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const float was = all[order[i]];
+      ASSERT_TRUE(some[i] == was || (std::isnan(some[i]) && std::isnan(was))) << c;
+    }
+  }
+  EXPECT_EQ(columns, 9u);
+}
+
 TEST(Block, AViewOutlivesItsScratchFreeOpening) {
   const auto [schema, block] = tests::mixed(300, 5);
   const Bytes bytes = encoded(block);
