@@ -61,7 +61,10 @@ struct StagingFile::State {
       const std::uint64_t safe = durable().plain;
       std::size_t used = 0;
       std::uint64_t taken = 0;
-      if (batch.empty()) batch.resize(kBatchRecords * kRecordStoredMax);
+      const std::size_t room =
+          std::min(kBatchRecords * kRecordStoredMax,
+                   plain.size() + (plain.size() / kRecordPlainMax + 1) * kRecordOverhead);
+      if (batch.size() < room) batch.resize(room);
       for (std::size_t i = 0; i < kBatchRecords && !plain.empty(); ++i) {
         const ByteView part = plain.first(std::min(kRecordPlainMax, plain.size()));
         const RecordHeader header{

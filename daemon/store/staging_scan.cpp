@@ -21,11 +21,13 @@ Result<bool> proves_damage(File& file, std::uint64_t from, std::uint64_t end, st
                            const security::SecretBytes& key) {
   constexpr std::size_t kWindow = 1 << 20;
   end = std::min(end, from + kLookBytes);
-  Bytes window(kWindow + kRecordHeaderBytes);
+  if (end <= from) return false;
+  Bytes window(static_cast<std::size_t>(std::min<std::uint64_t>(kWindow + kRecordHeaderBytes, end - from)));
   Bytes content(kRecordPlainMax);
   for (std::uint64_t at = from; at < end; at += kWindow) {
     SAMOVAR_TRY(const std::size_t got, file.read_at(at, window));
     const ByteView bytes = ByteView(window).first(got);
+    // Headers that begin in this window; those on its border are whole in it, too.
     for (std::size_t i = 0; i + kRecordHeaderBytes <= bytes.size(); ++i) {
       const auto header = decode_record_header(bytes.subspan(i));
       if (!header || header->synced <= plain) continue;
