@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace samovar::ingest {
 namespace {
 
@@ -74,54 +78,9 @@ void BlockDictionary::encode(const char* text, const std::vector<std::string>& m
   }
 }
 
-// Whether a cell is new is as good as random in a column of many levels, so nothing branches on it. Only a
-// slot taken by another cell is looked at apart.
-void BlockDictionary::encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes) {
-  Slot* const slots = slots_.data();
-  Cell* const levels = levels_.data();
-  const std::uint64_t stamp = stamp_;
-  const unsigned shift = shift_;
-  std::uint32_t at[kBatch];
-  bool any_long = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    at[i] = static_cast<std::uint32_t>(cells[i] * kMultiplier >> shift);
-    any_long |= cell_is_long(cells[i]);
-    __builtin_prefetch(&slots[at[i]], 1);
-  }
-  if (any_long) [[unlikely]] {
-    for (std::size_t i = 0; i < count; ++i) codes[i] = code_of(cells[i]);
-    return;
-  }
-  Slot nowhere;
-  const auto dump = reinterpret_cast<std::uintptr_t>(&nowhere);
-  std::uint64_t size = size_;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Cell cell = cells[i];
-    Slot& slot = slots[at[i]];
-    const std::uint64_t tag = slot.tag;
-    const bool fresh = tag >> 32 != stamp;
-    if (static_cast<unsigned>(!fresh) & static_cast<unsigned>(slot.cell != cell)) [[unlikely]] {
-      size_ = size;
-      codes[i] = code_of(cell);
-      size = size_;
-      continue;
-    }
-    const std::uint64_t mask = 0 - static_cast<std::uint64_t>(fresh);
-    const std::uint64_t now = (tag & ~mask) | ((stamp << 32 | size) & mask);
-    // A slot that stays as it is must not be written: the next look at it would wait for that.
-    Slot* const to =
-        reinterpret_cast<Slot*>((reinterpret_cast<std::uintptr_t>(&slot) & mask) | (dump & ~mask));
-    to->cell = cell;
-    to->tag = now;
-    levels[size] = cell;
-    size -= mask;
-    codes[i] = static_cast<std::uint32_t>(now);
-  }
-  size_ = size;
-}
-
-std::uint32_t BlockDictionary::code_of(Cell cell) {
-  if (cell_is_long(cell)) return long_code(cell);
+inline std::uint32_t BlockDictionary::code_of(Cell cell) {
+  if (cell_is_long(cell)) [[unlikely]]
+    return long_code(cell);
   Slot* const slots = slots_.data();
   std::size_t at = slot_of(cell);
   while (slots[at].stamp() == stamp_) {
@@ -129,9 +88,67 @@ std::uint32_t BlockDictionary::code_of(Cell cell) {
     at = (at + 1) & mask_;
   }
   const auto code = static_cast<std::uint32_t>(size_);
-  levels_[size_++] = cell;
+  levels_.data()[size_++] = cell;
   slots[at] = {cell, tag(stamp_, code)};
   return code;
+}
+
+// First a look at each cell's own slot, writing nothing, so that the looks do not wait for one another;
+// whether a cell is known is as good as random in a column of many levels, so nothing branches on it either.
+// Those that were not found are then added one by one.
+void BlockDictionary::encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes) {
+  static const Look look = best_look();
+  std::uint8_t open[kBatch + 8];
+  const std::size_t opens = look(slots_.data(), stamp_, shift_, cells, count, codes, open);
+  for (std::size_t i = 0; i < opens; ++i) codes[open[i]] = code_of(cells[open[i]]);
+}
+
+std::size_t BlockDictionary::look_plainly(const Slot* slots, std::uint32_t stamp, unsigned shift,
+                                          const Cell* cells, std::size_t count, std::uint32_t* codes,
+                                          std::uint8_t* open) noexcept {
+  std::size_t opens = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Slot& slot = slots[cells[i] * kMultiplier >> shift];
+    const std::uint64_t tag = slot.tag;
+    const std::uint64_t differs = (tag >> 32 ^ stamp) | (slot.cell ^ cells[i]);
+    codes[i] = static_cast<std::uint32_t>(tag);
+    open[opens] = static_cast<std::uint8_t>(i);
+    opens += differs != 0 ? 1 : 0;
+  }
+  return opens;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f,avx512dq,avx512vl"))) std::size_t BlockDictionary::look_wide(
+    const Slot* slots, std::uint32_t stamp, unsigned shift, const Cell* cells, std::size_t count,
+    std::uint32_t* codes, std::uint8_t* open) noexcept {
+  if (count < kBatch) return look_plainly(slots, stamp, shift, cells, count, codes, open);
+  const __m512i multiplier = _mm512_set1_epi64(static_cast<long long>(kMultiplier));
+  const __m512i stamps = _mm512_set1_epi64(stamp);
+  const __m128i by = _mm_cvtsi32_si128(static_cast<int>(shift));
+  std::uint64_t unknown = 0;
+  for (std::size_t i = 0; i < kBatch; i += 8) {
+    const __m512i cell = _mm512_loadu_si512(cells + i);
+    const __m512i at = _mm512_slli_epi64(_mm512_srl_epi64(_mm512_mullo_epi64(cell, multiplier), by), 1);
+    const __m512i found = _mm512_i64gather_epi64(at, &slots->cell, 8);
+    const __m512i tag = _mm512_i64gather_epi64(at, &slots->tag, 8);
+    const __mmask8 other =
+        _mm512_cmpneq_epi64_mask(found, cell) | _mm512_cmpneq_epi64_mask(_mm512_srli_epi64(tag, 32), stamps);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes + i), _mm512_cvtepi64_epi32(tag));
+    unknown |= std::uint64_t{other} << i;
+  }
+  std::size_t opens = 0;
+  for (; unknown != 0; unknown &= unknown - 1)
+    open[opens++] = static_cast<std::uint8_t>(__builtin_ctzll(unknown));
+  return opens;
+}
+#endif
+
+BlockDictionary::Look BlockDictionary::best_look() noexcept {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return look_wide;
+#endif
+  return look_plainly;
 }
 
 std::uint32_t BlockDictionary::long_code(Cell cell) {

@@ -43,6 +43,14 @@ class BlockDictionary {
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   std::size_t slot_of(Cell cell) const noexcept { return cell * kMultiplier >> shift_; }
   void begin(std::size_t cells, std::size_t levels_before);
+  // Codes of the cells whose own slot has them; the places of the others go to `open`. Returns how many.
+  using Look = std::size_t (*)(const Slot* slots, std::uint32_t stamp, unsigned shift, const Cell* cells,
+                               std::size_t count, std::uint32_t* codes, std::uint8_t* open) noexcept;
+  static std::size_t look_plainly(const Slot* slots, std::uint32_t stamp, unsigned shift, const Cell* cells,
+                                  std::size_t count, std::uint32_t* codes, std::uint8_t* open) noexcept;
+  static std::size_t look_wide(const Slot* slots, std::uint32_t stamp, unsigned shift, const Cell* cells,
+                               std::size_t count, std::uint32_t* codes, std::uint8_t* open) noexcept;
+  static Look best_look() noexcept;
   void encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes);
   std::uint32_t code_of(Cell cell);
   std::uint32_t long_code(Cell cell);

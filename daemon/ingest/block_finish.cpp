@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "daemon/ingest/block_parser.hpp"
+#include "daemon/ingest/stage_loops.hpp"
 
 namespace samovar::ingest {
 
@@ -40,13 +41,13 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
     case ColumnType::real:
       out.valid.resize(rows);
       out.reals.resize(rows);
-      for (std::size_t i = 0; i < rows; ++i) out.reals.data()[i] = stage.reals.data()[order_.data()[i]];
+      stage_loops::pick(stage.reals.data(), order_.data(), rows, out.reals.data());
       for (std::size_t i = 0; i < rows; ++i) out.valid.data()[i] = std::isnan(out.reals.data()[i]) ? 0 : 1;
       return;
     default:
       out.valid.resize(rows);
       out.integers.resize(rows);
-      for (std::size_t i = 0; i < rows; ++i) out.integers.data()[i] = stage.integers.data()[order_.data()[i]];
+      stage_loops::pick(stage.integers.data(), order_.data(), rows, out.integers.data());
       for (std::size_t i = 0; i < rows; ++i)
         out.valid.data()[i] = out.integers.data()[i] == kNoInteger ? 0 : 1;
   }
@@ -57,18 +58,14 @@ void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
   dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
-  out.valid.resize(rows);
-  const std::uint32_t* const order = order_.data();
-  const std::uint32_t* const codes = codes_.data();
-  std::uint32_t* const to = out.codes.data();
-  std::uint8_t* const valid = out.valid.data();
+  stage_loops::pick(codes_.data(), order_.data(), rows, out.codes.data());
+  const std::uint32_t* const codes = out.codes.data();
   std::uint32_t all = 0;
-  for (std::size_t i = 0; i < rows; ++i) {
-    to[i] = codes[order[i]];
-    all |= to[i];
-  }
-  if (all != BlockDictionary::kMissing) return out.valid.clear();  // no code has all bits set
-  for (std::size_t i = 0; i < rows; ++i) valid[i] = to[i] == BlockDictionary::kMissing ? 0 : 1;
+  for (std::size_t i = 0; i < rows; ++i) all |= codes[i];
+  if (all != BlockDictionary::kMissing) return out.valid.clear();  // only the missing code has all bits set
+  out.valid.resize(rows);
+  std::uint8_t* const valid = out.valid.data();
+  for (std::size_t i = 0; i < rows; ++i) valid[i] = codes[i] == BlockDictionary::kMissing ? 0 : 1;
 }
 
 void BlockParser::finish_text(const ColumnStage& stage, BlockColumn& out) {

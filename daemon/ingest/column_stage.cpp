@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/ingest/stage_loops.hpp"
+
 namespace samovar::ingest {
 
 using trainer::ColumnType;
@@ -103,7 +105,9 @@ template <bool kTrim>
 void ColumnStage::stage_cells(const CellSpan& cells_of) {
   const CellSpan span = cells_of;
   Cell* const out = cells.data() + span.first_row;
-  for (std::uint32_t row = 0; row < span.rows; ++row) {
+  const std::uint32_t done =
+      kTrim ? 0 : stage_loops::cells(span.text, span.marks, span.stride, span.rows, out);
+  for (std::uint32_t row = done; row < span.rows; ++row) {
     std::uint32_t begin = span.begin(row);
     std::uint32_t end = span.end(row);
     if constexpr (kTrim) {
@@ -121,7 +125,19 @@ std::uint32_t ColumnStage::stage_integers(const CellSpan& span, const CellRules&
   const std::uint64_t empty_unfit = rules.missing("") ? 0 : 1;
   std::int64_t* const out = integers.data() + span.first_row;
   const CellSpan here = span;  // a copy: stores through `out` cannot change it
-  for (std::uint32_t row = 0; row < here.rows; ++row) {
+  std::uint32_t done = 0;
+  if (quick && empty_unfit == 0) {
+    odd_.resize(here.rows);
+    std::uint32_t odds = 0;
+    done = stage_loops::integers(here.text, here.marks, here.stride, here.rows, out, odd_.data(), odds);
+    for (std::uint32_t i = 0; i < odds; ++i) {
+      const std::uint32_t row = odd_[i];
+      if (!stage_one(here.first_row + row, here.cell(row), rules)) unfit.push_back(here.first_row + row);
+      // The rows after it are read again, as reals.
+      if (type == ColumnType::real) return row + 1;
+    }
+  }
+  for (std::uint32_t row = done; row < here.rows; ++row) {
     if (quick && quick_integer(here.text, here.begin(row), here.end(row), empty_unfit, out[row])) [[likely]]
       continue;
     if (!stage_one(here.first_row + row, here.cell(row), rules)) unfit.push_back(here.first_row + row);

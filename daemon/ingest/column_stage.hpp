@@ -74,6 +74,8 @@ class ColumnStage {
   template <bool kTrim>
   void stage_cells(const CellSpan& span);
   void widen();
+
+  std::vector<std::uint32_t> odd_;
 };
 
 // A sentence's end: "is not a whole number".

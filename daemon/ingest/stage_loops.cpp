@@ -1,0 +1,169 @@
+#include "daemon/ingest/stage_loops.hpp"
+
+#include <limits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define SAMOVAR_WIDE __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
+#endif
+
+namespace samovar::ingest::stage_loops {
+
+#if defined(__x86_64__)
+namespace {
+
+const bool kHasWide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+
+struct Places {
+  __m512i begin;
+  __m512i end;
+  __m512i size;
+};
+
+// Both marks of a cell lie side by side: one gather of eight bytes has them.
+SAMOVAR_WIDE inline void places(const std::uint32_t* marks, const __m512i& rows, Places& out) noexcept {
+  const __m512i both = _mm512_i64gather_epi64(rows, marks, 4);
+  out.begin = _mm512_and_si512(_mm512_add_epi32(both, _mm512_set1_epi64(1)), _mm512_set1_epi64(0xffff'ffff));
+  out.end = _mm512_srli_epi64(both, 32);
+  out.size = _mm512_sub_epi64(out.end, out.begin);
+}
+
+SAMOVAR_WIDE inline void row_steps(std::size_t stride, __m512i& out) noexcept {
+  out = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+                           _mm512_set1_epi64(static_cast<long long>(stride)));
+}
+
+SAMOVAR_WIDE std::uint32_t cells_wide(const char* text, const std::uint32_t* marks, std::size_t stride,
+                                      std::uint32_t rows, Cell* out) noexcept {
+  __m512i steps;
+  row_steps(stride, steps);
+  const __m512i all = _mm512_set1_epi64(-1);
+  const std::uint32_t whole = rows / 8 * 8;
+  for (std::uint32_t row = 0; row < whole; row += 8) {
+    Places at;
+    places(marks + row * stride, steps, at);
+    const __m512i word = _mm512_i64gather_epi64(at.begin, text, 1);
+    // A shift of 64 or more leaves nothing, which is right for an empty cell.
+    const __m512i keep =
+        _mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64(at.size, 3)));
+    const __m512i whereabouts =
+        _mm512_or_si512(_mm512_or_si512(_mm512_slli_epi64(at.size, 32), at.begin),
+                        _mm512_set1_epi64(static_cast<long long>(0xff00'0000'0000'0000)));
+    const __mmask8 is_long = _mm512_cmpgt_epi64_mask(at.size, _mm512_set1_epi64(8));
+    _mm512_storeu_si512(out + row, _mm512_mask_mov_epi64(_mm512_and_si512(word, keep), is_long, whereabouts));
+  }
+  return whole;
+}
+
+SAMOVAR_WIDE std::uint32_t integers_wide(const char* text, const std::uint32_t* marks, std::size_t stride,
+                                         std::uint32_t rows, std::int64_t* out, std::uint32_t* odd,
+                                         std::uint32_t& odds) noexcept {
+  __m512i steps;
+  row_steps(stride, steps);
+  const __m512i bits = _mm512_set1_epi64(64);
+  const __m512i zeros = _mm512_set1_epi8('0');
+  const __m512i none = _mm512_set1_epi64(std::numeric_limits<long long>::min());
+  const std::uint32_t whole = rows / 8 * 8;
+  for (std::uint32_t row = 0; row < whole; row += 8) {
+    Places at;
+    places(marks + row * stride, steps, at);
+    // The word ends with the last digit.
+    const __m512i word = _mm512_i64gather_epi64(_mm512_sub_epi64(at.end, _mm512_set1_epi64(8)), text, 1);
+    const __m512i first = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, _mm512_slli_epi64(at.size, 3)));
+    const __mmask8 negative =
+        _mm512_cmpeq_epi64_mask(_mm512_and_si512(first, _mm512_set1_epi64(0xff)), _mm512_set1_epi64('-'));
+    const __m512i digits = _mm512_mask_sub_epi64(at.size, negative, at.size, _mm512_set1_epi64(1));
+    const __m512i shift = _mm512_sub_epi64(bits, _mm512_slli_epi64(digits, 3));
+    // What stands before the first digit becomes 0.
+    const __m512i kept = _mm512_sllv_epi64(_mm512_srlv_epi64(word, shift), shift);
+    const __m512i values = _mm512_sub_epi8(kept, _mm512_sllv_epi64(zeros, shift));
+    const __mmask64 no_digit = _mm512_cmpgt_epu8_mask(values, _mm512_set1_epi8(9));
+    // Digits to pairs, to fours, to eights.
+    const __m512i pairs = _mm512_maddubs_epi16(values, _mm512_set1_epi16(0x010a));
+    const __m512i fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001'0064));
+    const __m512i eights =
+        _mm512_add_epi64(_mm512_mul_epu32(fours, _mm512_set1_epi64(10'000)), _mm512_srli_epi64(fours, 32));
+    const __mmask8 empty = _mm512_cmpeq_epi64_mask(at.size, _mm512_setzero_si512());
+    __m512i result = _mm512_mask_sub_epi64(eights, negative, _mm512_setzero_si512(), eights);
+    result = _mm512_mask_mov_epi64(result, empty, none);
+    _mm512_storeu_si512(out + row, result);
+    const __mmask8 too_long = _mm512_cmpgt_epi64_mask(digits, _mm512_set1_epi64(8));
+    const __mmask8 only_sign = negative & _mm512_cmpeq_epi64_mask(digits, _mm512_setzero_si512());
+    if ((no_digit | too_long | only_sign) == 0) [[likely]]
+      continue;
+    for (std::uint32_t lane = 0; lane < 8; ++lane) {
+      if (((no_digit >> (8 * lane) & 0xff) | (too_long >> lane & 1) | (only_sign >> lane & 1)) == 0) continue;
+      odd[odds++] = row + lane;
+    }
+  }
+  return whole;
+}
+
+SAMOVAR_WIDE std::size_t pick_wide(const void* in, const std::uint32_t* order, std::size_t count, void* out,
+                                   std::uint64_t) noexcept {
+  const std::size_t whole = count / 8 * 8;
+  for (std::size_t i = 0; i < whole; i += 8) {
+    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(order + i));
+    _mm512_storeu_si512(static_cast<std::uint64_t*>(out) + i, _mm512_i32gather_epi64(at, in, 8));
+  }
+  return whole;
+}
+SAMOVAR_WIDE std::size_t pick_wide(const void* in, const std::uint32_t* order, std::size_t count, void* out,
+                                   std::uint32_t) noexcept {
+  const std::size_t whole = count / 16 * 16;
+  for (std::size_t i = 0; i < whole; i += 16) {
+    const __m512i at = _mm512_loadu_si512(order + i);
+    _mm512_storeu_si512(static_cast<std::uint32_t*>(out) + i, _mm512_i32gather_epi32(at, in, 4));
+  }
+  return whole;
+}
+
+}  // namespace
+#endif
+
+namespace {
+
+template <class Word, class T>
+void pick_words(const T* in, const std::uint32_t* order, std::size_t count, T* out) noexcept {
+  std::size_t done = 0;
+#if defined(__x86_64__)
+  if (kHasWide) done = pick_wide(in, order, count, out, Word{});
+#endif
+  for (std::size_t i = done; i < count; ++i) out[i] = in[order[i]];
+}
+
+}  // namespace
+
+void pick(const std::int64_t* in, const std::uint32_t* order, std::size_t count, std::int64_t* out) noexcept {
+  pick_words<std::uint64_t>(in, order, count, out);
+}
+void pick(const double* in, const std::uint32_t* order, std::size_t count, double* out) noexcept {
+  pick_words<std::uint64_t>(in, order, count, out);
+}
+void pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count,
+          std::uint32_t* out) noexcept {
+  pick_words<std::uint32_t>(in, order, count, out);
+}
+
+std::uint32_t cells([[maybe_unused]] const char* text, [[maybe_unused]] const std::uint32_t* marks,
+                    [[maybe_unused]] std::size_t stride, [[maybe_unused]] std::uint32_t rows,
+                    [[maybe_unused]] Cell* out) noexcept {
+#if defined(__x86_64__)
+  if (kHasWide) return cells_wide(text, marks, stride, rows, out);
+#endif
+  return 0;
+}
+
+std::uint32_t integers([[maybe_unused]] const char* text, [[maybe_unused]] const std::uint32_t* marks,
+                       [[maybe_unused]] std::size_t stride, [[maybe_unused]] std::uint32_t rows,
+                       [[maybe_unused]] std::int64_t* out, [[maybe_unused]] std::uint32_t* odd,
+                       std::uint32_t& odds) noexcept {
+  odds = 0;
+#if defined(__x86_64__)
+  if (kHasWide) return integers_wide(text, marks, stride, rows, out, odd, odds);
+#endif
+  return 0;
+}
+
+}  // namespace samovar::ingest::stage_loops
