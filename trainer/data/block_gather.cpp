@@ -23,17 +23,18 @@ T load(ByteView bytes, std::size_t index) {
 
 bool bit(ByteView bits, std::size_t index) { return (bits.data()[index / 8] >> (index % 8) & 1) != 0; }
 
+// Together first, still packed, then turned into floats as a run of rows is: by vectors.
 template <class T>
 void packed(ByteView bytes, std::int64_t base, double divisor, std::span<const std::uint32_t> rows,
             float* out) {
-  const auto whole = [&](std::size_t i) {
-    return static_cast<double>(
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + load<T>(bytes, rows[i])));
-  };
-  if (divisor == 1.0) {
-    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<float>(whole(i));
-  } else {
-    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<float>(whole(i) / divisor);
+  constexpr std::size_t kStep = 512;
+  T together[kStep];
+  for (std::size_t first = 0; first < rows.size(); first += kStep) {
+    const std::size_t count = std::min(kStep, rows.size() - first);
+    const std::uint32_t* from = rows.data() + first;
+    for (std::size_t i = 0; i < count; ++i) together[i] = load<T>(bytes, from[i]);
+    const auto* raw = reinterpret_cast<const std::uint8_t*>(together);
+    pack::table().reals32(raw, sizeof(T), base, divisor, count, out + first);
   }
 }
 

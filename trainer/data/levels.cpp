@@ -6,22 +6,34 @@
 
 namespace samovar::trainer {
 
-HashedLevels::HashedLevels(unsigned bits, std::uint64_t seed) noexcept : shift_(64 - bits), seed_(seed) {
+HashedLevels::HashedLevels(unsigned bits, std::uint64_t seed) noexcept
+    : shift_(64 - bits), seed_(SeededOrder::mix(seed)) {
   SAMOVAR_ASSERT(bits >= 1 && bits <= 31);
 }
 
+// Trained models depend on these numbers: this function never changes, another would be another coder.
 std::uint32_t HashedLevels::code(std::size_t column, std::string_view level) const {
-  // Eight bytes at a time; the length goes in first, so that zeros at the end count.
-  std::uint64_t hash = SeededOrder::derive(seed_, column * 0x1'0000'0001 + level.size());
-  for (; level.size() >= 8; level.remove_prefix(8)) {
+  constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
+  // The length goes in first, so that zeros at the end count; then eight bytes at a time.
+  std::uint64_t hash = seed_ ^ (column + 1) * 0xbf58'476d'1ce4'e5b9 ^ level.size() * kOdd;
+  const auto add = [&](std::uint64_t eight) {
+    hash = (hash ^ eight) * kOdd;
+    hash ^= hash >> 32;
+  };
+  const char* at = level.data();
+  std::size_t left = level.size();
+  for (; left >= 8; at += 8, left -= 8) {
     std::uint64_t eight = 0;
-    std::memcpy(&eight, level.data(), sizeof eight);
-    hash = SeededOrder::mix(hash ^ eight);
+    std::memcpy(&eight, at, sizeof eight);
+    add(eight);
   }
-  std::uint64_t rest = 0;
-  for (std::size_t i = 0; i < level.size(); ++i)
-    rest |= std::uint64_t{static_cast<unsigned char>(level[i])} << (8 * i);
-  return static_cast<std::uint32_t>(SeededOrder::mix(hash ^ rest) >> shift_);
+  if (left != 0) {
+    std::uint64_t rest = 0;
+    for (std::size_t i = 0; i < left; ++i)
+      rest |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
+    add(rest);
+  }
+  return static_cast<std::uint32_t>(SeededOrder::mix(hash) >> shift_);
 }
 
 }  // namespace samovar::trainer

@@ -276,6 +276,26 @@ TEST(HashedLevels, TellColumnsSeedsAndLengthsApart) {
   EXPECT_EQ(a.code(0, "12345678"), a.code(0, "12345678"));
 }
 
+// Models are kept: what a level's number was, it stays.
+TEST(HashedLevels, NeverChange) {
+  const HashedLevels levels(24, 1);
+  EXPECT_EQ(levels.code(0, ""), 9510523u);
+  EXPECT_EQ(levels.code(3, "68fd1e64"), 11469493u);
+  EXPECT_EQ(levels.code(25, "ward number twelve"), 13361396u);
+}
+
+TEST(HashedLevels, SpreadEvenly) {
+  const HashedLevels levels(8, 9);
+  std::vector<unsigned> counts(256);
+  for (std::uint32_t i = 0; i < 256'000; ++i) {
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", i);
+    ++counts[levels.code(1, digits)];
+  }
+  // 1000 expected in each, about 32 off by luck.
+  for (const unsigned count : counts) EXPECT_TRUE(count > 800 && count < 1200) << count;
+}
+
 TEST(BatchReader, SaysWhichBlockIsDamaged) {
   for (const std::size_t ahead : {0u, 2u}) {
     MemorySource source({10, 20, 30});
