@@ -86,8 +86,7 @@ Task<Created> create_scrub(Services& services, Request& request, std::string req
 }
 
 // By id, or by name: who shares a data set need not be one who may list the users.
-std::optional<cluster::User> user_of_grant(Services& services, const Request& request) {
-  const std::string_view who = request.param("user_id");
+std::optional<cluster::User> find_user(Services& services, std::string_view who) {
   auto user = services.cluster().user(who);
   return user ? user : services.cluster().user_by_name(who);
 }
@@ -154,8 +153,11 @@ Task<Response> patch_dataset(Services& services, Request& request) {
   fields.finish();
   if (errors.empty() && !change.name && !change.description && !change.owner_id)
     errors.push_back({"", "required", "Nothing to change was sent."});
-  if (change.owner_id && !services.cluster().user(*change.owner_id))
-    fields.fail("owner_id", "unknown", "There is no such user.");
+  if (change.owner_id) {
+    const auto owner = find_user(services, *change.owner_id);
+    if (!owner) fields.fail("owner_id", "unknown", "There is no such user.");
+    if (owner) change.owner_id = owner->id;
+  }
   if (!errors.empty()) co_return validation_problem(request, std::move(errors));
   // It changes who may read the rows.
   if (change.owner_id && !freshly_authenticated(services, *request.caller))
@@ -228,7 +230,7 @@ Task<Response> put_dataset_grant(Services& services, Request& request) {
   std::optional<Response> refused;
   const auto dataset = managed_dataset(services, request, refused);
   if (refused) co_return std::move(*refused);
-  const auto user = user_of_grant(services, request);
+  const auto user = find_user(services, request.param("user_id"));
   if (!user) co_return not_found(request);
   cluster::Call call = call_of(request);
   auto done = co_await services.cluster().grant_dataset(std::move(call), dataset->id, user->id);
@@ -239,7 +241,7 @@ Task<Response> delete_dataset_grant(Services& services, Request& request) {
   std::optional<Response> refused;
   const auto dataset = managed_dataset(services, request, refused);
   if (refused) co_return std::move(*refused);
-  const auto user = user_of_grant(services, request);
+  const auto user = find_user(services, request.param("user_id"));
   if (!user) co_return not_found(request);
   cluster::Call call = call_of(request);
   auto done = co_await services.cluster().ungrant_dataset(std::move(call), dataset->id, user->id);

@@ -60,13 +60,6 @@ Result<Dataset> need_dataset(Context& context) {
   return *std::move(dataset);
 }
 
-Result<void> check_dataset_name(std::string_view name) {
-  if (name.empty()) return Error{Errc::invalid, "name: must not be empty"};
-  if (name.front() == ' ' || name.back() == ' ')
-    return Error{Errc::invalid, "name: must not begin or end with a space"};
-  return {};
-}
-
 Result<std::string> read_description(const Fields& body) {
   SAMOVAR_TRY(const Bytes bytes, body.bytes("description", 0, kDescriptionBytesMax));
   std::string text(as_text(bytes));

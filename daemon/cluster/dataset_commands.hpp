@@ -11,7 +11,6 @@ namespace samovar::cluster {
 
 // By the field "id".
 Result<Dataset> need_dataset(Context& context);
-Result<void> check_dataset_name(std::string_view name);
 // The field "description", bytes: text that may have line breaks.
 Result<std::string> read_description(const Fields& body);
 // Is a version of it being made?

@@ -2,6 +2,11 @@
 
 #include <cstdint>
 
+#include <fmt/format.h>
+
+#include "daemon/cluster/dataset_types.hpp"
+#include "daemon/cluster/fields.hpp"
+
 namespace samovar::cluster {
 namespace {
 
@@ -40,6 +45,16 @@ std::string name_key(std::string_view text) {
     }
   }
   return out;
+}
+
+Result<void> check_dataset_name(std::string_view name) {
+  if (name.empty()) return Error{Errc::invalid, "name: must not be empty"};
+  if (name.size() > kDatasetNameBytesMax)
+    return Error{Errc::invalid, fmt::format("name: must have at most {} bytes", kDatasetNameBytesMax)};
+  if (name.front() == ' ' || name.back() == ' ')
+    return Error{Errc::invalid, "name: must not begin or end with a space"};
+  if (!is_utf8_text(name)) return Error{Errc::invalid, "name: must be plain text without control characters"};
+  return {};
 }
 
 }  // namespace samovar::cluster

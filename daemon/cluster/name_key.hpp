@@ -6,9 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace samovar::cluster {
 
 // `text` is UTF-8.
 std::string name_key(std::string_view text);
+
+// What a data set may be called. Errc::invalid, as a sentence about the field "name".
+Result<void> check_dataset_name(std::string_view name);
 
 }  // namespace samovar::cluster

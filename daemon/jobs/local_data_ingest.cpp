@@ -8,12 +8,13 @@
 // After a cut before the commit, recover() takes the source back to the uploads and removes the rest.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
 #include "base/log.hpp"
+#include "daemon/cluster/command.hpp"
+#include "daemon/cluster/name_key.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/jobs/pause.hpp"
 #include "daemon/store/staging.hpp"
@@ -59,29 +60,12 @@ ingest::WorkerJob job_of(const IngestSpec& spec, std::uint32_t version, unsigned
   return job;
 }
 
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 }  // namespace
 
 // The state refuses a name that is taken, but only at the end of the work: better now.
 Result<void> LocalData::check_name(const std::string& name) const {
-  if (name.empty()) return Error{Errc::invalid, "name: give the data set a name"};
-  if (name.size() > cluster::kDatasetNameBytesMax)
-    return Error{Errc::invalid,
-                 fmt::format("name: must have at most {} bytes", cluster::kDatasetNameBytesMax)};
-  cluster::DatasetFilter filter;
-  filter.text = name;
-  cluster::PageQuery page;
-  page.limit = cluster::kPageMax;
-  const auto named = cluster_.datasets(filter, page);
-  const bool taken =
-      std::any_of(named.items.begin(), named.items.end(),
-                  [&name](const cluster::Dataset& dataset) { return same_name(dataset.name, name); });
-  if (taken) return Error{Errc::conflict, "name: another data set has it: choose another one"};
+  SAMOVAR_CHECK(cluster::check_dataset_name(name));
+  if (cluster_.dataset_by_name(name)) return cluster::refuse(cluster::Refusal::dataset_name_taken);
   return {};
 }
 
@@ -394,7 +378,8 @@ Task<void> LocalData::conclude(std::string operation_id, Result<void> done, bool
   std::string sentence = end.error;
   SAMOVAR_LOG(info, jobs, "an ingest did not end well", kv("operation", operation_id), kv("state", end.state),
               kv("code", to_string(code)));
-  auto ended = co_await cluster_.end_operation(call_for(record ? record->owner_id : "", ""), std::move(end));
+  cluster::Call call = call_for(record ? record->owner_id : "", "");
+  auto ended = co_await cluster_.end_operation(std::move(call), std::move(end));
   if (!ended) {
     const auto after = cluster_.operation(operation_id);
     if (after && after->state == "done") {  // the commit, of which nothing was known, had happened

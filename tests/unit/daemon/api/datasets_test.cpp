@@ -219,7 +219,7 @@ TEST(Datasets, ChangesNeedTheETagAndTheOwner) {
 
 TEST(Datasets, HandingOverNeedsAFreshPassword) {
   Ward w;
-  const json change = {{"owner_id", w.other.id}};
+  const json change = {{"owner_id", "olga"}};  // an id, or a name
   As as = w.matching(w.as_owner, 1);
   EXPECT_EQ(w.box.send(Method::patch, w.path, {{"owner_id", "usr_none"}}, as).status, 422);
   w.box.advance(std::chrono::minutes(6));
