@@ -192,6 +192,8 @@ void Node::refresh_alerts() {
   inputs.unlocked_secrets = security::unlocked_secrets();
   if (phase_ == api::Phase::ready && cluster_->status().failed)
     inputs.log_failure = cluster_->status().failure;
+  inputs.data_failure = data_failure_;
+  inputs.damaged_shards = damaged_shards_;
   auto fresh = current_alerts(inputs, alerts_);
   const bool changed = !same_alerts(fresh, alerts_);
   alerts_ = std::move(fresh);
@@ -214,6 +216,8 @@ void Node::stop(std::function<void()> done) {
   stopping_ = true;
   loop_.cancel(time_timer_);
   sampler_.stop();
+  // Before the server: a worker that runs would keep a request waiting.
+  if (data_) data_->stop();
   events_.close_all();
   auto closed = [this, done = std::move(done)] { spawn(close_all(done)); };
   if (server_ == nullptr) return closed();

@@ -23,6 +23,7 @@
 #include "daemon/api/services.hpp"
 #include "daemon/config.hpp"
 #include "daemon/floor_clock.hpp"
+#include "daemon/jobs/local_data.hpp"
 #include "daemon/power/history.hpp"
 #include "daemon/power/history_file.hpp"
 #include "daemon/power/sampler.hpp"
@@ -63,6 +64,7 @@ class Node final : public api::NodeControl {
   const api::WebCertificate& web_certificate() const override { return web_.facts(); }
   std::vector<std::string> addresses() const override;
   cluster::Cluster* cluster() override { return phase_ == api::Phase::ready ? cluster_.get() : nullptr; }
+  jobs::DataService* data() override { return phase_ == api::Phase::ready ? data_.get() : nullptr; }
   const api::SessionKeys* keys() const override { return keys_ ? &*keys_ : nullptr; }
   bool setup_code_matches(std::string_view typed) const override;
   Task<Result<cluster::ClusterInfo>> set_up(api::SetupRequest request, std::string address) override;
@@ -101,6 +103,7 @@ class Node final : public api::NodeControl {
   Result<void> unlock_with_key_file();
   Result<void> open_with(const security::SecretBytes& cmk);
   void become_ready(const security::SecretBytes& cmk);
+  void open_data(const security::SecretBytes& cmk);
   Task<void> record_start(std::string how, std::string address);
   void on_change(const cluster::Change& change);
 
@@ -122,6 +125,8 @@ class Node final : public api::NodeControl {
   unsigned wrong_passphrases_ = 0;
   std::optional<security::Keyring> keyring_;
   std::vector<api::Alert> alerts_;
+  std::string data_failure_;
+  std::uint64_t damaged_shards_ = 0;
   Loop::Id time_timer_ = 0;
   std::function<void(api::Phase)> on_phase_;
 
@@ -134,6 +139,7 @@ class Node final : public api::NodeControl {
   power::Sampler sampler_;
   std::optional<api::SessionKeys> keys_;
   std::unique_ptr<cluster::Cluster> cluster_;
+  std::unique_ptr<jobs::LocalData> data_;
   std::unique_ptr<power::HistoryFile> history_file_;
   std::unique_ptr<api::Services> services_;
   std::unique_ptr<api::Server> server_;

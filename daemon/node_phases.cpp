@@ -1,10 +1,13 @@
 // Unlocking, and the step to ready.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
 #include "daemon/api/views.hpp"
+#include "daemon/api/views_data.hpp"
+#include "daemon/host.hpp"
 #include "daemon/node.hpp"
 #include "security/kdf.hpp"
 
@@ -82,10 +85,48 @@ void Node::become_ready(const SecretBytes& cmk) {
       SAMOVAR_LOG(warn, main, "the renewed web certificate is used from the next start on",
                   kv("error", set.error().message()));
   }
+  open_data(cmk);
   security::wipe(setup_code_);
   phase_ = api::Phase::ready;
   refresh_alerts();
   if (on_phase_) on_phase_(phase_);
+}
+
+// A store that does not open must not keep a person from the rest of the box: it is an alert.
+void Node::open_data(const SecretBytes& cmk) {
+  jobs::DataKeys keys{security::derive(cmk, security::purpose::kWrap),
+                      security::derive(cmk, security::purpose::kUpload)};
+  jobs::LocalDataOptions options;
+  options.root = state_->data();
+  options.node_id = facts_.id;
+  options.key_generation = keyring_->generation();
+  options.threads = std::max(1u, facts_.cores);
+  options.space.reserve_bytes = std::uint64_t{options_.config.disk_reserve_mib} << 20;
+  options.worker.failpoints = options_.config.failpoints;
+  options.worker.program =
+      options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  auto opened = jobs::LocalData::open(loop_, system_rng(), *cluster_, real_disk(), io_, std::move(keys),
+                                      std::move(options));
+  if (!opened) {
+    data_failure_ = opened.error().message();
+    SAMOVAR_LOG(error, main, "the data sets cannot be opened", kv("error", data_failure_));
+    return;
+  }
+  data_ = std::move(*opened);
+  damaged_shards_ = data_->damaged_shards();
+  data_->on_operation([this](const jobs::Operation& operation) {
+    if (phase_ != api::Phase::ready) return;
+    const std::string view = api::operation_view(operation).dump();
+    // Progress may be dropped for a slow reader; the beginning and the end may not.
+    const bool progress =
+        operation.state == jobs::OperationState::running && operation.step == "reading" && operation.rows > 0;
+    if (progress) {
+      events_.publish_sample("operation.changed", operation.id, view, operation.owner_id);
+    } else {
+      events_.publish_change("operation.changed", view, operation.owner_id);
+    }
+  });
+  data_->start();
 }
 
 Task<Result<void>> Node::unlock(SecretBytes passphrase, std::string address) {
@@ -138,6 +179,18 @@ Task<void> Node::record_start(std::string how, std::string address) {
     SAMOVAR_LOG(warn, main, "the unlock was not recorded", kv("error", recorded.error().message()));
 }
 
+namespace {
+
+// Those who may see it. Of one that is gone nothing but an id is said.
+api::Audience audience_of(const std::optional<cluster::Dataset>& dataset) {
+  if (!dataset) return {};
+  std::vector<std::string> users = dataset->granted_ids;
+  users.push_back(dataset->owner_id);
+  return api::Audience::of_dataset(std::move(users));
+}
+
+}  // namespace
+
 void Node::on_change(const cluster::Change& change) {
   using Kind = cluster::Change::Kind;
   if (phase_ != api::Phase::ready) return;
@@ -157,7 +210,9 @@ void Node::on_change(const cluster::Change& change) {
       events_.recheck();
       break;
     case Kind::datasets:
-      events_.publish_change("dataset.changed", api::View{{"id", change.id}}.dump());
+      events_.publish_change("dataset.changed", api::View{{"id", change.id}}.dump(),
+                             audience_of(cluster_->dataset(change.id)));
+      if (data_) damaged_shards_ = data_->damaged_shards();
       break;
     case Kind::operations:  // told by the one who runs them, with their progress
     case Kind::settings:

@@ -175,6 +175,19 @@ JSON
 log_in() { box_sh 'printf "correct-horse-battery\n" | samovar login -u ada --password-stdin --yes'; }
 users() { box samovar users list --quiet; }
 has_user() { users | grep -qx "$1"; }
+# The worker must run within the fences of the unit, which narrow what it may do to narrow itself.
+reads_data_in() {
+  box_sh 'value() { tr -d " \"," | sed -n "s/^$1://p" | head -n 1; }
+    id=$(samovar api POST /datasets:sample | value id)
+    for i in $(seq 1 300); do
+      case $(samovar api GET /operations/$id | value state) in
+        done) exit 0 ;;
+        failed) samovar api GET /operations/$id; exit 1 ;;
+      esac
+      sleep 0.2
+    done
+    exit 1'
+}
 
 # --- the life of an installation ---------------------------------------------------------------
 
@@ -190,6 +203,7 @@ life() {
   check "lets the administrator in" log_in
   check "makes an account" box_sh 'printf "another-long-password\n" | samovar users add mara --role viewer --password-stdin'
   check "shows its vital signs" box_sh 'samovar nodes list --json | grep -q "\"cpu\": [0-9]"'
+  check "reads data in, in the worker's sandbox" reads_data_in
   check "its audit chain holds" box samovar audit verify
   stop_node
   start_node

@@ -107,6 +107,7 @@ Bytes encode(const WorkerJob& message) {
   out.number(message.raw_bytes);
   out.number(message.threads);
   out.number(message.memory_bytes_max);
+  out.sized(as_bytes(message.failpoints));
   out.sized(message.source_key.view());
   out.sized(message.data_key.view());
   return body;
@@ -131,6 +132,7 @@ Result<WorkerJob> decode_job(ByteView body) {
   job.threads = in.number<std::uint32_t>();
   if (job.threads == 0 || job.threads > kThreadsMax) good = false;
   job.memory_bytes_max = in.number<std::uint64_t>();
+  job.failpoints = text(in, kShortBytesMax);
   job.source_key = SecretBytes::copy_of(in.sized(kKeyBytesMax));
   job.data_key = SecretBytes::copy_of(in.sized(kKeyBytesMax));
   return finished(in, good, std::move(job), "job");

@@ -66,6 +66,7 @@ struct WorkerJob {
   std::uint64_t raw_bytes = 0;
   std::uint32_t threads = 1;
   std::uint64_t memory_bytes_max = 0;
+  std::string failpoints;            // tests: those of samovard, for the worker as well
   security::SecretBytes source_key;  // opens the upload
   security::SecretBytes data_key;    // ingest: seals the version
 };

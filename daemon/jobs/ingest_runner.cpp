@@ -152,6 +152,7 @@ Result<WorkerReport> run_ingest_worker(const WorkerOptions& options, IngestTask 
                                        const std::atomic<bool>& cancelled,
                                        const std::function<void(const WorkerProgress&)>& progress) {
   task.job.mode = WorkerMode::ingest;
+  task.job.failpoints = options.failpoints;
   SAMOVAR_TRY(const auto worker, begin(options, task.upload_path, task.job));
   SAMOVAR_FAILPOINT_ERROR("jobs.ingest.begun");
   const Patience patience{&cancelled, options.silence_max,

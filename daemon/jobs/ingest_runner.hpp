@@ -22,6 +22,7 @@ struct WorkerOptions {
   std::string program;                             // samovar-worker
   Duration silence_max = std::chrono::minutes(5);  // then it hangs, and is ended
   Duration inspect_max = std::chrono::minutes(1);
+  std::string failpoints;  // of an ingest, see base/failpoint.hpp
 };
 
 struct InspectTask {

@@ -147,7 +147,8 @@ Task<void> LocalData::run_scrub(std::string operation_id) {
   const auto state =
       damaged ? (*damaged > 0 ? OperationState::failed : OperationState::done) : OperationState::cancelled;
   const auto record = cluster_.operation(operation_id);
-  auto ended = co_await cluster_.end_operation(call_for(record ? record->owner_id : "", ""), std::move(end));
+  cluster::Call call = call_for(record ? record->owner_id : "", "");
+  auto ended = co_await cluster_.end_operation(std::move(call), std::move(end));
   if (!ended)
     SAMOVAR_LOG(warn, jobs, "the end of a check was not recorded", kv("error", ended.error().message()));
   book_.end(operation_id, state, sentence, cluster_.now());

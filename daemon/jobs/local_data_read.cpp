@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
+#include "daemon/ingest/profile.hpp"
 #include "daemon/jobs/csv_export.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/store/shard_file.hpp"
@@ -187,9 +188,9 @@ Task<Result<json>> LocalData::profile(cluster::Actor actor, std::string dataset_
   auto read = co_await read_profile(opened);
   if (!read) co_return std::move(read).error();
   json profile = std::move(*read);
-  profile.erase("head");
-  profile.erase("moments");
-  static_cast<void>(target);
+  profile.erase("head");  // rows are the preview's, which is recorded
+  SAMOVAR_CO_CHECK(ingest::correlate(profile, target));
+  if (!opened.may_read_rows) ingest::suppress_small_cells(profile);
   co_return profile;
 }
 

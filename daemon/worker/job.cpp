@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "daemon/cluster/dataset_types.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "daemon/store/staging.hpp"
@@ -55,7 +56,12 @@ Result<void> settle_columns(const WorkerJob& job, trainer::Schema& schema) {
                    "read it again, and then the types"};
     schema = std::move(settled);
   }
-  return apply(job.changes, schema);
+  SAMOVAR_CHECK(apply(job.changes, schema));
+  // The manifest could not hold it: better to know before an hour's work than after.
+  if (trainer::encode_schema(schema).size() > cluster::kSchemaBytesMax)
+    return Error{Errc::invalid,
+                 "the names of all columns together are too long to keep: shorten them in the file's header"};
+  return {};
 }
 
 IngestPlan plan_of(const WorkerJob& job, const Detection& detection) {

@@ -38,10 +38,17 @@ Result<void> attempt_named([[maybe_unused]] const std::string& call) {
 #endif
 }
 
+void arm_failpoints([[maybe_unused]] const std::string& specs) {
+#if SAMOVAR_FAILPOINTS
+  if (!specs.empty()) ignore(failpoint::arm(specs), "those that only samovard has are armed there");
+#endif
+}
+
 Result<void> run(ingest::WorkerChannel& channel) {
   SAMOVAR_TRY(auto frame, channel.receive(MessageType::job));
   SAMOVAR_TRY(const auto job, ingest::decode_job(frame.body));
   security::wipe(MutableBytes(frame.body));
+  arm_failpoints(job.failpoints);
   if (job.mode == ingest::WorkerMode::trial) return attempt_named(job.file_name);
   if (!frame.descriptor) return Error{Errc::corrupt, "samovard sent no descriptor"};
   if (job.mode == ingest::WorkerMode::inspect) return inspect(channel, job, frame.descriptor);

@@ -156,6 +156,8 @@ Result<void> close_system_calls() {
   filter.rule(SCMP_ACT_ALLOW, "newfstatat", SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
   filter.rule(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
   filter.rule(SCMP_ACT_ERRNO(EINVAL), "prctl", SCMP_A0(SCMP_CMP_EQ, 0x53564d41));  // PR_SET_VMA of malloc
+  // Limits may be read, not moved.
+  filter.rule(SCMP_ACT_ALLOW, "prlimit64", SCMP_A2(SCMP_CMP_EQ, 0));
   filter.rule(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
   if (const int error = filter.load(); error != 0) return failed("seccomp", -error);
   return {};

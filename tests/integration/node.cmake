@@ -6,6 +6,13 @@ if(TARGET samovard)
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/node_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(node_life.${suite} PROPERTIES LABELS integration TIMEOUT 300 RUN_SERIAL ON)
   endforeach()
+  if(TARGET samovar-worker)
+    foreach(suite Life BadInput Secrecy)
+      add_test(NAME data_life.${suite}
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/data_life.py $<TARGET_FILE:samovard> ${suite})
+      set_tests_properties(data_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+    endforeach()
+  endif()
   # docs/reference/config.md is made from the table in daemon/config.cpp.
   add_test(NAME config_reference
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/config_reference.py $<TARGET_FILE:samovard>

@@ -22,6 +22,7 @@ WorkerJob some_job() {
   job.raw_bytes = 1234567;
   job.threads = 2;
   job.memory_bytes_max = 1 << 20;
+  job.failpoints = "store.shard.append=crash";
   job.source_key = security::SecretBytes::copy_of(Bytes(32, 1));
   job.data_key = security::SecretBytes::copy_of(Bytes(32, 2));
   return job;
