@@ -51,7 +51,8 @@ void Uploads::close_idle(std::size_t keep) {
   std::vector<UploadEntry*> idle;
   std::size_t count = 0;
   for (const auto& [id, entry] : entries_) {
-    if (!entry->file) continue;
+    // The pool may be opening the file of one that is written to.
+    if (!entry->writing && !entry->file) continue;
     ++count;
     if (!entry->writing) idle.push_back(entry.get());
   }

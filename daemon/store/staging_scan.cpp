@@ -57,30 +57,32 @@ Result<std::optional<Hop>> RecordChain::next() {
 Result<Found> find_records(File& file, const Head& head, const security::SecretBytes& key) {
   SAMOVAR_TRY(const std::uint64_t end, file.size());
   RecordChain chain(file, head.bytes(), 0, end);
-  // Those that were not synced when the last of them was written. A header that fits its place was written by
-  // us, even when its content is torn, so its word on what was durable before it counts.
-  std::vector<Hop> doubtful;
+  // A header that fits its place was written by us, even when its content is torn, so its word on what was
+  // durable before it counts: records from `doubtful` on are not known to be.
+  std::vector<Hop> hops;
+  std::size_t doubtful = 0;
   Found found;
   found.file_bytes = head.bytes();
   while (true) {
     SAMOVAR_TRY(const std::optional<Hop> hop, chain.next());
     if (!hop) break;
-    const std::uint64_t synced = hop->header.synced;
-    const auto is_safe = [&](const Hop& earlier) {
-      return earlier.header.offset + earlier.header.length <= synced;
-    };
-    for (const Hop& earlier : doubtful) {
-      if (!is_safe(earlier)) continue;
+    for (; doubtful < hops.size(); ++doubtful) {
+      const Hop& earlier = hops[doubtful];
+      if (earlier.header.offset + earlier.header.length > hop->header.synced) break;
       found.plain_bytes = earlier.header.offset + earlier.header.length;
       found.file_bytes = earlier.at + earlier.header.stored();
       found.time_us = earlier.header.time_us;
     }
-    std::erase_if(doubtful, is_safe);
-    doubtful.push_back(*hop);
+    if (doubtful >= 4096) {  // the rest is what may be unsynced at one time: little
+      hops.erase(hops.begin(), hops.begin() + static_cast<std::ptrdiff_t>(doubtful));
+      doubtful = 0;
+    }
+    hops.push_back(*hop);
   }
+  hops.erase(hops.begin(), hops.begin() + static_cast<std::ptrdiff_t>(doubtful));
   Bytes plain(kRecordPlainMax);
   bool torn = chain.at() != end;
-  for (const Hop& hop : doubtful) {
+  for (const Hop& hop : hops) {
     SAMOVAR_TRY(const bool good, verifies(file, hop, key, plain));
     torn = torn || !good;
     if (!good) break;
