@@ -164,6 +164,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& file_rows() {
       {"~/.config/samovar/config.toml",
        "The known boxes: server, user name, pinned certificate fingerprint and web root. Mode 0600."},
       {"~/.config/samovar/sessions/", "One session token per box, mode 0600. Deleted by samovar logout."},
+      {"~/.config/samovar/uploads/", "Which unfinished upload belongs to which file, mode 0600."},
   };
   return kRows;
 }
