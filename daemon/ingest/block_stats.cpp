@@ -296,35 +296,18 @@ void StatsMaker::finish(const trainer::BlockColumns& block) {
 }
 
 PairMoments StatsMaker::pair(std::size_t x, std::size_t y) const {
-  const double* const dx = deviations_[x].data();
-  const double* const dy = deviations_[y].data();
-  const double* const px = presence_[x].empty() ? nullptr : presence_[x].data();
-  const double* const py = presence_[y].empty() ? nullptr : presence_[y].data();
-  double count = 0;
-  double sx = 0;
-  double sy = 0;
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (std::size_t i = 0; i < moment_rows_; ++i) {
-    const double both = (px == nullptr ? 1.0 : px[i]) * (py == nullptr ? 1.0 : py[i]);
-    const double a = dx[i] * both;
-    const double b = dy[i] * both;
-    count += both;
-    sx += a;
-    sy += b;
-    xx += a * a;
-    yy += b * b;
-    xy += a * b;
-  }
+  const auto present = [&](std::size_t k) { return presence_[k].empty() ? nullptr : presence_[k].data(); };
+  stats_loops::PairSums sums;
+  stats_loops::pair_sums(deviations_[x].data(), deviations_[y].data(), present(x), present(y), moment_rows_,
+                         sums);
   PairMoments out;
-  if (count == 0) return out;
-  out.count = count;
-  out.mean_x = sx / count + out_->columns[numbers_[x]].mean;
-  out.mean_y = sy / count + out_->columns[numbers_[y]].mean;
-  out.xx = xx - sx * sx / count;
-  out.yy = yy - sy * sy / count;
-  out.xy = xy - sx * sy / count;
+  if (sums.count == 0) return out;
+  out.count = sums.count;
+  out.mean_x = sums.x / sums.count + out_->columns[numbers_[x]].mean;
+  out.mean_y = sums.y / sums.count + out_->columns[numbers_[y]].mean;
+  out.xx = sums.xx - sums.x * sums.x / sums.count;
+  out.yy = sums.yy - sums.y * sums.y / sums.count;
+  out.xy = sums.xy - sums.x * sums.y / sums.count;
   return out;
 }
 

@@ -82,6 +82,49 @@ SAMOVAR_CLONES void moments(const double* values, std::size_t count, Moments& ou
   moments_of(values, count, std::numeric_limits<double>::quiet_NaN(), out);
 }
 
+SAMOVAR_CLONES void pair_sums(const double* x, const double* y, const double* x_present,
+                              const double* y_present, std::size_t count, PairSums& out) {
+  Reals sums[6] = {};
+  double rest[kLanes];
+  const std::size_t whole = count / kLanes * kLanes;
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    // The last few are copied, filled up with rows that are not there.
+    const auto get = [&](const double* from, double otherwise, Reals& to) __attribute__((always_inline)) {
+      if (i < whole && from != nullptr) return load(from + i, to);
+      if (i < whole) {
+        to = Reals{} + otherwise;
+        return;
+      }
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        rest[lane] = i + lane >= count ? 0.0 : from == nullptr ? otherwise : from[i + lane];
+      }
+      load(rest, to);
+    };
+    Reals a;
+    Reals b;
+    Reals pa;
+    Reals pb;
+    get(x, 0, a);
+    get(y, 0, b);
+    get(x_present, 1, pa);
+    get(y_present, 1, pb);
+    const Reals both = pa * pb;
+    a *= both;
+    b *= both;
+    sums[0] += both;
+    sums[1] += a;
+    sums[2] += b;
+    sums[3] += a * a;
+    sums[4] += b * b;
+    sums[5] += a * b;
+  }
+  double total[6] = {};
+  for (std::size_t k = 0; k < 6; ++k) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) total[k] += sums[k][lane];
+  }
+  out = {total[0], total[1], total[2], total[3], total[4], total[5]};
+}
+
 SAMOVAR_CLONES void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out) {
   for (std::size_t i = 0; i < count; ++i) out[i] = mix_word(words[i]);
 }

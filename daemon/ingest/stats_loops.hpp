@@ -18,6 +18,18 @@ struct Moments {
 void moments(const std::int64_t* values, std::size_t count, Moments& out);
 void moments(const double* values, std::size_t count, Moments& out);
 
+// Over the rows where both are present (1; otherwise 0, and then the value is 0 too). Null: all are.
+struct PairSums {
+  double count = 0;
+  double x = 0;
+  double y = 0;
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+};
+void pair_sums(const double* x, const double* y, const double* x_present, const double* y_present,
+               std::size_t count, PairSums& out);
+
 // out[i] = mix_word(words[i]).
 void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out);
 
