@@ -26,6 +26,7 @@ CsvDialect measure(const SampleText& sample, const CsvRules& rules) {
     best = rows;
     dialect.columns = columns;
   }
+  dialect.first_fits = !split.rows.empty() && split.rows[0].cells.size() == dialect.columns;
   // Titles above the table do not make it less of one.
   const std::uint64_t before = lines_before_table(split, dialect.columns);
   const auto skipped = static_cast<std::size_t>(std::count_if(
@@ -58,6 +59,8 @@ bool better(const CsvDialect& a, const CsvDialect& b) {
     if ((a.columns > 1) != (b.columns > 1)) return a.columns > 1;
     return a.consistency > b.consistency;
   }
+  // A sign inside every row's prose does not stand in the header.
+  if (a.first_fits != b.first_fits) return a.first_fits;
   // n columns with a decimal comma in each give at most 2n with the comma.
   if (a.columns > 2 * b.columns && b.columns <= 3) return true;
   if (b.columns > 2 * a.columns && a.columns <= 3) return false;

@@ -13,6 +13,7 @@ struct CsvDialect {
   CsvRules rules;
   std::size_t columns = 1;  // of most rows
   double consistency = 0;   // share of the rows that have as many
+  bool first_fits = false;  // the first row does, which may be a header
 };
 
 // Tries each candidate and takes the one under which most rows have the same number of columns. Signs that

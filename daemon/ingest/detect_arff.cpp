@@ -175,7 +175,7 @@ Result<void> detect_arff(const SampleText& sample, const ParseHints& hints, Dete
         settle(attributes[i], {table.names[i], std::move(table.columns[i]), missing[i]}, rules));
   if (bad > 0)
     out.notes.push_back(
-        fmt::format("{} lines of the sample are no rows and will be bad rows.", grouped(bad)));
+        fmt::format("Lines of the sample that are no rows and will be bad rows: {}.", grouped(bad)));
   return {};
 }
 

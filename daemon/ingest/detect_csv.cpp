@@ -22,8 +22,8 @@ std::string_view after_lines(std::string_view text, std::uint64_t lines) {
 }
 
 std::string ordinal_notice(std::size_t ragged, std::size_t rows, std::size_t columns) {
-  return fmt::format("{} of {} rows in the sample do not have {} columns and will be bad rows.",
-                     grouped(ragged), grouped(rows), columns);
+  return fmt::format("{} of {} rows in the sample do not have {} column{} and will be bad rows.",
+                     grouped(ragged), grouped(rows), columns, columns == 1 ? "" : "s");
 }
 
 // Criteo's hashes may by chance read as numbers ("1e345678"): what the columns are is known.
@@ -98,15 +98,26 @@ void note_shape(const CsvDialect& dialect, const Rows& rows, std::size_t all, De
                         " separates the columns. Set it if that is wrong.");
 }
 
+// Excel's own way to name the delimiter: a first line "sep=;".
+void take_excel_line(std::string_view text, ParseHints& hints) {
+  if (hints.skip_lines || hints.delimiter || text.size() < 6 || text.substr(0, 4) != "sep=") return;
+  if (text[5] != '\r' && text[5] != '\n') return;
+  if (std::string_view(",;\t|").find(text[4]) == std::string_view::npos) return;
+  hints.delimiter = text[4];
+  hints.skip_lines = 1;
+}
+
 // Numbers in the first row do not care how the others are written: any style that fits will do here.
 NumberStyle header_style(const ParseHints& hints) { return {hints.decimal.value_or('.'), false}; }
 
 }  // namespace
 
 Result<void> detect_csv(const SampleText& sample, const ParseHints& hints, Detection& out) {
-  const std::uint64_t skip_given = hints.skip_lines.value_or(0);
+  ParseHints known = hints;
+  take_excel_line(sample.text, known);
+  const std::uint64_t skip_given = known.skip_lines.value_or(0);
   SampleText rest{after_lines(sample.text, skip_given), sample.whole};
-  CsvDialect dialect = detect_dialect(rest, hints);
+  CsvDialect dialect = detect_dialect(rest, known);
   auto split = split_csv(rest.text, dialect.rules, kSampleRowsMax, rest.whole);
   if (split.rows.empty()) {
     // One row without an end is all there is of the sample.
@@ -121,7 +132,7 @@ Result<void> detect_csv(const SampleText& sample, const ParseHints& hints, Detec
 
   out.options.delimiter = dialect.rules.delimiter;
   out.options.quote = dialect.rules.quote;
-  std::uint64_t before = hints.skip_lines ? 0 : lines_before_table(split, dialect.columns);
+  std::uint64_t before = known.skip_lines ? 0 : lines_before_table(split, dialect.columns);
   out.options.skip_lines = skip_given + before;
   if (before > 0) std::erase_if(split.rows, [&](const SampleRow& row) { return row.line <= before; });
   if (before > 0 && sample.text.substr(0, 64).find_first_not_of("\r\n \t") < 64)
@@ -153,6 +164,11 @@ Result<void> detect_csv(const SampleText& sample, const ParseHints& hints, Detec
     ++out.sample_rows;
     for (std::size_t c = 0; c < dialect.columns; ++c) table.columns[c].push_back(rows.rows[i].cells[c]);
   }
+  if (out.sample_rows == 0 && !rest.whole)
+    return Error{
+        Errc::invalid,
+        "the row behind the header is longer than 4 MB: a quotation mark may not be closed, or a cell is "
+        "too long for a table"};
   if (out.sample_rows == 0) return Error{Errc::invalid, "the file has a header and no rows"};
   infer_table(table, hints, true, out);
   if (criteo) settle_criteo(out);

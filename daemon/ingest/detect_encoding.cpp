@@ -71,10 +71,10 @@ Result<Encoding> detect_encoding(ByteView sample, std::vector<std::string>& note
   const Utf8Census utf8 = count_utf8(as_text(sample));
   if (utf8.faults == 0) return Encoding::utf8;
   if (utf8.characters >= utf8.faults * 4) {
-    notes.push_back(
-        "The file is UTF-8, but " + std::to_string(utf8.faults) +
-        " places in the sample are not. Rows with one are counted as bad rows; if there are many, "
-        "parts of the file were written in another encoding.");
+    notes.push_back("The file is UTF-8, but not everywhere (places in the sample that are not: " +
+                    std::to_string(utf8.faults) +
+                    "). Rows with one are counted as bad rows; if there are many, "
+                    "parts of the file were written in another encoding.");
     return Encoding::utf8;
   }
   std::string note =

@@ -73,7 +73,7 @@ Result<void> detect_libsvm(const SampleText& sample, Detection& out) {
   out.columns.push_back(std::move(features));
   if (bad > 0)
     out.notes.push_back(
-        fmt::format("{} lines of the sample are no rows and will be bad rows.", grouped(bad)));
+        fmt::format("Lines of the sample that are no rows and will be bad rows: {}.", grouped(bad)));
   return {};
 }
 
@@ -150,7 +150,7 @@ Result<void> detect_jsonl(const SampleText& sample, const ParseHints& hints, Det
   }
   if (bad > 0)
     out.notes.push_back(
-        fmt::format("{} lines of the sample are no JSON objects and will be bad rows.", grouped(bad)));
+        fmt::format("Lines of the sample that are no JSON objects and will be bad rows: {}.", grouped(bad)));
   if (!sample.whole) out.notes.push_back("Members that first appear after the sample are left out.");
   return {};
 }

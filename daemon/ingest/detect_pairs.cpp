@@ -119,8 +119,8 @@ Result<void> detect_pairs(const SampleText& sample, const ParseHints& hints, Det
     out.columns.push_back(
         describe_column(*column, trainer::ColumnType::text, "one of two texts side by side"));
   if (bad > 0)
-    out.notes.push_back(grouped(bad) +
-                        " lines of the sample do not hold exactly two texts and will be bad rows.");
+    out.notes.push_back(
+        "Lines of the sample that do not hold exactly two texts and will be bad rows: " + grouped(bad) + ".");
   return {};
 }
 

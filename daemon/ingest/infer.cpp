@@ -177,9 +177,8 @@ std::string span_of(const Census& census, ColumnType type) {
 
 std::string all_or_most(const Census& census, std::size_t count, std::string_view what,
                         std::string_view span) {
-  if (count == census.values)
-    return fmt::format("{}{} {} {}{}", count > 1 ? "all " : "", grouped(count),
-                       count > 1 ? "values are" : "value is", what, span);
+  if (count == census.values && count == 1) return fmt::format("the one value: {}{}", what, span);
+  if (count == census.values) return fmt::format("all {} values are {}{}", grouped(count), what, span);
   return fmt::format("{} of {} values are {}{}; the others, like \"{}\", will be bad rows", grouped(count),
                      grouped(census.values), what, span,
                      printable(count == census.times ? census.odd_time : census.odd, 40));

@@ -98,7 +98,10 @@ TEST(Detect, MixedEncodingsAreNamed) {
   text += "51,Gen\xe8ve\n";
   const auto detection = found(text);
   EXPECT_EQ(detection.options.encoding, Encoding::utf8);
-  EXPECT_THAT(detection.notes, Contains(HasSubstr("not. Rows with one are counted as bad rows")));
+  EXPECT_THAT(
+      detection.notes,
+      Contains(HasSubstr(
+          "not everywhere (places in the sample that are not: 1). Rows with one are counted as bad rows")));
 }
 
 TEST(Detect, DecimalCommaDoesNotLookLikeADelimiter) {
@@ -191,6 +194,24 @@ TEST(Detect, TitlesAboveTheTableAreSkipped) {
   EXPECT_EQ(counts.options.skip_lines, 3u);
   EXPECT_EQ(counts.options.delimiter, ' ');
   EXPECT_EQ(counts.sample_rows, 4u);
+}
+
+TEST(Detect, ASignInEveryRowsProseIsNoDelimiter) {
+  std::string text = "id,comment\n";
+  for (int i = 0; i < 50; ++i) text += fmt::format("{},first; second\n", i);
+  EXPECT_EQ(found(text).options.delimiter, ',');
+  EXPECT_THAT(names(found(text)), ElementsAre("id", "comment"));
+}
+
+TEST(Detect, ExcelMayNameTheDelimiter) {
+  const auto detection = found("sep=;\r\na,x;b\r\n1;2\r\n3;4\r\n");
+  EXPECT_EQ(detection.options.delimiter, ';');
+  EXPECT_EQ(detection.options.skip_lines, 1u);
+  EXPECT_THAT(names(detection), ElementsAre("a,x", "b"));
+}
+
+TEST(Detect, ACellOfManyMegabytesIsASentence) {
+  EXPECT_THAT(refused("a,b\n1," + std::string(5 << 20, 'x') + "\n"), HasSubstr("longer than 4 MB"));
 }
 
 TEST(Detect, RaggedRowsAreCounted) {
