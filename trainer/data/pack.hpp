@@ -70,5 +70,6 @@ struct Table {
 const Table& table() noexcept;
 // For every processor of the architecture; tests hold the two against each other.
 const Table& baseline_table() noexcept;
+const Table& avx2_table() noexcept;  // only in builds for x86-64, and only called where there is AVX2
 
 }  // namespace samovar::trainer::pack

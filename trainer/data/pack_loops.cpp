@@ -1,12 +1,16 @@
-// The bodies of pack::Table, compiled once per instruction set by pack_<set>.cpp.
+// The loops of pack::Table. Compiled once for every processor and, where there is one, once more for a wider
+// instruction set; SAMOVAR_PACK_TABLE names the function that gives the table.
 //
 // Plain loops that a compiler turns into vectors. Nothing of the standard library is called here: a function
 // of it compiled for a newer processor could be the copy the linker keeps for everybody.
-#pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "trainer/data/pack.hpp"
+
+#ifndef SAMOVAR_PACK_TABLE
+#define SAMOVAR_PACK_TABLE baseline_table
+#endif
 
 namespace samovar::trainer::pack {
 namespace {
@@ -381,4 +385,7 @@ constexpr Table kLoops = {.range64 = range64,
                           .f64_to_f32 = f64_to_f32};
 
 }  // namespace
+
+const Table& SAMOVAR_PACK_TABLE() noexcept { return kLoops; }
+
 }  // namespace samovar::trainer::pack
