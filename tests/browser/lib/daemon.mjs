@@ -48,7 +48,7 @@ export class Daemon {
   async stop(signal = 'SIGTERM') {
     const child = this.#process;
     this.#process = null;
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);

@@ -116,6 +116,9 @@ export function endsForGood(): boolean {
 // The event stream told us that the session is over, or the clock did.
 export async function sessionEnded(): Promise<void> {
   if (!session.value || passwordPrompt.value?.kind === 'login') return;
+  // A box that has just restarted knows no session until it is unlocked; then it knows this one again.
+  const phase = await api.getSetup().then((setup) => setup.phase, () => null);
+  if (phase !== 'ready') return;
   if (await refreshSession().catch(() => true)) return;
   await ask('login');
 }
