@@ -227,10 +227,13 @@ void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const
                       : static_cast<std::uint64_t>(std::count(data.valid.begin(), data.valid.end(), 0));
   stats.present = rows_ - stats.missing;
   stats.levels_complete = all;
+  hashes_.resize(levels);
+  stats_loops::mix_words(dictionary.levels(), levels, hashes_.data());
   for (std::size_t code = 0; code < levels; ++code) {
     const Cell& level = dictionary.levels()[code];
-    const bool is_long = cell_is_long(level);
-    const std::uint64_t hash = is_long ? hash_text(cell_text(level, text)) : mix_word(level);
+    std::uint64_t hash = hashes_.data()[code];
+    if (cell_is_long(level)) [[unlikely]]
+      hash = hash_text(cell_text(level, text));
     distinct_.add(column, hash);
     if (counts[code] == 0) continue;
     const std::uint64_t count = std::uint64_t{counts[code]} * rows_ / looked_at;

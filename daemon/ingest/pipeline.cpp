@@ -19,7 +19,7 @@ constexpr std::uint64_t kShardBytes = 64u << 20;
 constexpr std::uint32_t kShardsSpread = 8;  // so that a cluster of some nodes has something for each
 constexpr std::uint32_t kShardsMax = 512;
 constexpr std::size_t kBlockTextMin = 256u << 10;
-constexpr std::size_t kBlockTextMax = 2u << 20;
+constexpr std::size_t kBlockTextMax = (2u << 20) - 4096;  // with its margins just below a large page
 constexpr std::size_t kRowOverhead = sizeof(std::uint32_t) + sizeof(std::uint64_t);  // of ShardText
 constexpr std::uint64_t kProgressBytes = 4u << 20;
 

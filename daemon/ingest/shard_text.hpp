@@ -5,6 +5,8 @@
 //
 // Threading: values; moved from the thread that deals to one that parses, and back for the next block.
 #pragma once
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -30,15 +32,25 @@ class TextBuffer {
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_ && memory_) return;
     if (memory_) bytes = std::max(bytes, capacity_ + capacity_ / 2);
-    void* grown = std::realloc(memory_.get(), kFront + bytes + 2 * kTextSlack);
+    std::size_t whole = kFront + bytes + 2 * kTextSlack;
+    // Rows go to all shards in turn: with small pages nearly every one would miss the address cache. Only
+    // where a large page is filled nearly whole: it takes its memory at once.
+    const bool large =
+        bytes % kLargePage >= kLargePage - (64u << 10) && whole % kLargePage >= bytes % kLargePage;
+    if (large) whole = (whole + kLargePage - 1) / kLargePage * kLargePage;
+    void* const grown = large ? std::aligned_alloc(kLargePage, whole) : std::malloc(whole);
     SAMOVAR_ASSERT(grown != nullptr);
-    memory_.release();  // NOLINT: realloc has it now
+    if (large) static_cast<void>(::madvise(grown, whole, MADV_HUGEPAGE));  // only advice: it may be refused
+    if (memory_)
+      std::memcpy(grown, memory_.get(), kFront + capacity_);
+    else
+      std::memset(grown, 0, kFront);
     memory_.reset(static_cast<char*>(grown));
-    if (capacity_ == 0) std::memset(grown, 0, kFront);
-    capacity_ = bytes;
+    capacity_ = whole - kFront - 2 * kTextSlack;
   }
 
  private:
+  static constexpr std::size_t kLargePage = 2u << 20;
   struct Free {
     void operator()(char* memory) const noexcept { std::free(memory); }
   };
