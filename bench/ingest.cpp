@@ -188,12 +188,16 @@ void run(const std::string& dir, bool quick) {
   print({kBench, "long_file_peak_rss", "MB", static_cast<double>(peak_rss_kib()) / 1e3, 0, ""});
 
   std::uint64_t stored = 0;
-  const double sealed = best_cpu_seconds(quick ? 1 : 6, [&] {
+  double sealed = 1e300;
+  for (int round = 0; round < (quick ? 3 : 8); ++round) {
+    const std::string shards = fresh_dir(dir + "/shards");  // removing the last round's is not part of it
+    const double before = cpu_seconds();
     FileSource source(path);
-    SealingSink sink(fresh_dir(dir + "/shards"));
+    SealingSink sink(shards);
     need(ingest::run_ingest(source, plan_of(bytes, 1), sink, {}));
     stored = sink.finish();
-  });
+    sealed = std::min(sealed, cpu_seconds() - before);
+  }
   std::uint64_t packed = 0;
   const double parsed = best_cpu_seconds(quick ? 1 : 3, [&] {
     FileSource source(path);

@@ -40,6 +40,7 @@ class Ingest {
         profile_(plan.schema, rules_.distinct),
         prologue_(plan.options.format) {
     report_.schema = plan.schema;
+    deal_ = mix_word(plan.seed);
   }
 
   Result<IngestReport> run() {
@@ -129,7 +130,7 @@ class Ingest {
       }
       if (in_prologue_ && (in_prologue_ = prologue_.takes({row, bytes}))) continue;
       if (profile_.head_rows() < ProfileBuilder::kHeadRows) keep_head({row, bytes});
-      const std::uint64_t luck = mix_word(plan_.seed ^ mix_word(++ordinal_));
+      const std::uint64_t luck = mix_word(deal_ += 0x9e3779b97f4a7c15);  // a Weyl sequence, mixed: SplitMix
       ShardText& text = open_[static_cast<std::size_t>((luck >> 32) * open_.size() >> 32)];
       SAMOVAR_CHECK(make_room(text, bytes));
       text.append(row, bytes, line);
@@ -165,7 +166,13 @@ class Ingest {
     if (text.rows() > 0 && (full + bytes + kRowOverhead > block_text_ || text.rows() == block_rows_)) {
       SAMOVAR_CHECK(close(text));
     }
-    if (text.size + bytes + 1 > text.text.capacity()) text.text.reserve(std::max(block_text_, bytes + 1));
+    if (text.size + bytes + 1 > text.text.capacity()) {
+      // A small file need not take what a full block would.
+      const std::uint64_t share = 2 * text_bytes_ / open_.size() + (64u << 10);
+      const std::size_t room =
+          text.size == 0 && share < block_text_ ? static_cast<std::size_t>(share) : block_text_;
+      text.text.reserve(std::max(room, text.size + bytes + 1));
+    }
     return {};
   }
 
@@ -248,7 +255,7 @@ class Ingest {
   std::uint32_t block_rows_ = trainer::kBlockRowsMax;
   std::vector<ShardText> open_;
   std::string header_;
-  std::uint64_t ordinal_ = 0;
+  std::uint64_t deal_ = 0;  // of the rows so far, from the seed on
   std::uint64_t closed_ = 0;
   std::uint64_t told_ = 0;
   IngestReport report_;
