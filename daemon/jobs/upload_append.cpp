@@ -260,7 +260,10 @@ Task<Result<Upload>> Uploads::append(cluster::Call call, std::string id, std::ui
     Result<void> hashed = co_await hash.wait();
     entry->stop_hashing = false;
     Result<void> settled = co_await settle(transfer);
-    if (!settled) received = settled;  // the disk's word is the one that helps
+    // The disk's word is the one that helps. Errc::io is for the line: a client that left hears nothing.
+    if (!settled) received = std::move(settled);
+    if (!received && !transfer.failure && received.error().code() == Errc::io)
+      received = Error{Errc::internal, "the disk failed: " + received.error().message()};
     if (!hashed && received) received = hashed;
   }
   if (entry->file) {

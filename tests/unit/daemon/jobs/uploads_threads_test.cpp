@@ -17,7 +17,10 @@ struct Client {
 };
 
 Task<void> upload(Uploads& uploads, Client& client, std::size_t piece) {
-  auto made = co_await uploads.create(call_of("usr_a"), NewUpload{"f", client.file.size()});
+  NewUpload wanted;
+  wanted.file_name = "f";
+  wanted.length = client.file.size();
+  auto made = co_await uploads.create(call_of("usr_a"), std::move(wanted));
   if (!made) {
     client.result.emplace(std::move(made));
     co_return;
