@@ -100,8 +100,8 @@ TEST(SealedStream, TruncationAnywhereIsDetected) {
     EXPECT_TRUE(folder.reads_corrupt()) << size;
   }
   for (const std::size_t extra : {std::size_t{1}, std::size_t{16}, std::size_t{17}, kStored}) {
-    Bytes bad = good;
-    bad.resize(good.size() + extra);
+    Bytes bad(good.size() + extra);
+    std::copy(good.begin(), good.end(), bad.begin());
     folder.put_raw(bad);
     EXPECT_TRUE(folder.reads_corrupt()) << extra;
   }
