@@ -33,7 +33,7 @@ class BytesSource final : public Source {
 // The first byte chooses the encoding and how the bytes arrive; the file says itself how it is packed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const auto encoding = static_cast<Encoding>(data[0] & 3);
+  const auto encoding = (data[0] & 8) != 0 ? Encoding::idx : static_cast<Encoding>(data[0] & 3);
   const std::size_t step = (data[0] & 4) != 0 ? 3 : 1 << 16;
   const ByteView file(data + 1, size - 1);
   UnpackLimits limits;
