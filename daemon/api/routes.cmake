@@ -5,7 +5,7 @@ samovar_library(samovar_api
     handlers_cluster.cpp handlers_dataset_content.cpp handlers_datasets.cpp handlers_health.cpp handlers_nodes.cpp
     handlers_operations.cpp handlers_session.cpp handlers_setup.cpp handlers_support.cpp
     handlers_tokens.cpp handlers_uploads.cpp handlers_users.cpp idempotency.cpp json_body.cpp openapi_document.cpp problem.cpp
-    routes.cpp services.cpp time_zone.cpp tus.cpp views.cpp views_data.cpp views_datasets.cpp views_node.cpp
+    routes.cpp services.cpp time_zone.cpp views.cpp views_data.cpp views_datasets.cpp views_node.cpp
   LINKS samovar_http samovar_cluster samovar_ingest samovar_power samovar_security samovar_base nlohmann_json::nlohmann_json)
 set_source_files_properties(openapi_document.cpp PROPERTIES
   OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/openapi.json
