@@ -7,7 +7,7 @@ import { logIn } from './login.mjs';
 
 const rows = 3000;
 const said = (page, text) => page.getByRole('log').getByText(text).first().waitFor();
-const done = (page, name) => page.locator('[data-operation=done]').filter({ hasText: name }).waitFor();
+const done = (page, name) => page.locator('[data-operation=done]').filter({ has: page.getByRole('heading', { name, exact: true }) }).waitFor();
 
 async function openSet(world, name, query = '', options = {}) {
   const opened = await world.inside('/datasets', options);
