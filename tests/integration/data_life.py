@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A data set through its life on a real node: uploaded, understood, read, changed, binned, destroyed; and
 what happens when its file is bad, the reader dies, the disk is full, or the daemon is killed."""
+import base64
 import contextlib
 import gzip
 import io
@@ -235,7 +236,7 @@ def zip_bomb():
         with bomb.open("bomb.csv", "w") as member:
             member.write(b"a,b\n")
             for _ in range(300):
-                member.write(b"0" * (1 << 20))
+                member.write(b"0,1\n" * (1 << 18))
     return out.getvalue()
 
 
@@ -273,7 +274,14 @@ class BadInput(unittest.TestCase):
     def test_a_name_is_data_and_never_a_path(self):
         with new_node() as node:
             data = Data(node)
-            upload = data.put(table(10), "..%2F..%2Fetc%2Fpasswd")
+            content = table(10)
+            name = base64.b64encode(b"../../etc/passwd").decode()
+            made = node.expect(201, "POST", "/api/v1/uploads", headers={
+                "Tus-Resumable": "1.0.0", "Upload-Length": str(len(content)), "Upload-Metadata": "filename " + name})
+            place = made.headers["Location"]
+            node.expect(204, "PATCH", place[place.index("/api/"):], content, headers={
+                "Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"})
+            upload = node.expect(200, "GET", "/api/v1/uploads").json["items"][0]
             self.assertEqual(upload["file_name"], "../../etc/passwd")
             self.assertEqual(data.files(), ["uploads/" + upload["id"]])
             self.assertEqual(data.wait(data.ingest(upload["id"], "../up"))["state"], "done")
@@ -308,17 +316,17 @@ class BadInput(unittest.TestCase):
                 data = Data(node)
                 ident = data.make(table(100), "Before")
                 before = data.files()
-                answer = node.request("PUT", "/api/v1/uploads/large.csv", table(2_500_000), timeout=120,
-                                      headers={"Content-Type": "application/octet-stream"})
-                if answer.status == 201:
-                    ended = data.wait(data.ingest(answer.json["id"], "Large"))
-                    print("  full disk:", ended["state"], ended["error"])
-                    self.assertEqual(ended["state"], "failed")
-                    self.assertRegex(ended["error"], r"(?i)space|full|room")
-                    data.forget_uploads()
-                else:
-                    print("  full disk:", answer)
-                    self.assertEqual((answer.status, answer.code), (507, "disk_full"))
+                tus = {"Tus-Resumable": "1.0.0", "Upload-Length": str(1 << 30)}
+                refused = node.request("POST", "/api/v1/uploads", headers=tus)
+                print("  full disk:", refused.json["detail"])
+                self.assertEqual((refused.status, refused.code), (507, "disk_full"))
+                # It fits as an upload, but not a second time as a data set.
+                upload = data.put(b"a,b\n" + b"1234567,7654321\n" * 3_500_000, "large.csv")
+                ended = data.wait(data.ingest(upload["id"], "Large"))
+                print("  full disk:", ended["error"])
+                self.assertEqual(ended["state"], "failed")
+                self.assertRegex(ended["error"], r"(?i)space|full|room")
+                data.forget_uploads()
                 self.assertEqual(data.files(), before)
                 node.expect(200, "GET", f"/api/v1/datasets/{ident}/preview")
                 data.make(table(50), "After")
