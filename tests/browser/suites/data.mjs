@@ -193,16 +193,23 @@ test('data: destroying wants the name, with the safe button in focus', async (wo
 
 test('data: a viewer with whom it is shared sees what it is like, and no row', async (world) => {
   const { page: mine, witness: owner } = await world.confirmed('/datasets');
+  const password = 'grey doves above roofs';
+  await mine.evaluate(async (secret) => {
+    const { csrf } = await (await fetch('/api/v1/session')).json();
+    const body = JSON.stringify({ username: 'vera', display_name: 'Vera Rubin', role: 'viewer', password: secret });
+    const answer = await fetch('/api/v1/users', { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-CSRF': csrf }, body });
+    if (!answer.ok) throw new Error(`the viewer was not made: ${answer.status}`);
+  }, password);
   await mine.getByRole('link', { name: 'Ward stays', exact: true }).click();
   await mine.getByRole('link', { name: 'Access' }).click();
-  await mine.getByLabel('Person').selectOption({ label: 'Grace Hopper (grace)' });
+  await mine.getByLabel('Person').selectOption({ label: 'Vera Rubin (vera)' });
   await mine.getByRole('button', { name: 'Share' }).click();
-  await mine.getByRole('rowheader', { name: 'grace' }).waitFor();
+  await mine.getByRole('rowheader', { name: 'vera' }).waitFor();
   none(await faults(mine, owner), 'access');
 
   const { page, witness } = await world.open();
   await page.goto(`${world.daemon.url}/datasets`);
-  await logIn(page, 'grace', 'green lamps over water');
+  await logIn(page, 'vera', password);
   await page.getByRole('link', { name: 'Ward stays', exact: true }).click();
   await page.getByText('groups of fewer than 10 are left out').waitFor();
   equal(await page.getByRole('link', { name: 'Download CSV' }).count(), 0, 'downloads offered');

@@ -10,7 +10,7 @@ import * as api from './api';
 import * as data from './api-data';
 import { t } from './messages';
 import { Rate } from './rate';
-import { live, place, session, toast, transfers, type Transfer, type TransferState } from './stores';
+import { live, mayUpload, place, session, toast, transfers, type Transfer, type TransferState } from './stores';
 import type { Upload } from './types-data';
 import { forgetFile, knownUpload, knownUse, rememberFile, rememberUse } from './upload-memory';
 
@@ -324,6 +324,7 @@ export function startUploads(): void {
   // Whoever logs out takes their files along.
   effect(() => {
     if (session.value) {
+      if (!mayUpload.value) return;
       known = refreshUploads();
       known.catch(() => undefined);
       return;

@@ -136,7 +136,9 @@ function useTidy(): void {
 
 export default function DatasetsPage() {
   const bin = place.value.query.get('bin') === '1';
-  useEffect(startUploads, []);
+  useEffect(() => {
+    if (mayUpload.value) startUploads();
+  }, []);
   useTidy();
   if (bin) return <Bin />;
   return (
