@@ -21,6 +21,12 @@ bool try_open() {
   return fd >= 0;
 }
 
+bool try_create() {
+  const int fd = ::open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
 bool try_socket(int family) {
   const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd >= 0) ::close(fd);
@@ -51,6 +57,7 @@ bool try_executable_memory() {
 
 std::optional<bool> attempt(std::string_view call) {
   if (call == "open") return try_open();
+  if (call == "create") return try_create();
   if (call == "socket") return try_socket(AF_INET);
   if (call == "unix_socket") return try_socket(AF_UNIX);
   if (call == "execve") return try_execve();

@@ -152,6 +152,9 @@ Result<void> close_system_calls() {
   // Threads, but no processes. clone3 hides its flags from the filter: glibc falls back to clone.
   filter.rule(SCMP_ACT_ALLOW, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  // glibc asks /proc for the kernel's mood before a thread's heap shrinks, and takes a no for an answer:
+  // opening to read is refused, opening to write ends the process.
+  filter.rule(SCMP_ACT_ERRNO(EACCES), "openat", SCMP_A2(SCMP_CMP_EQ, O_RDONLY | O_CLOEXEC));
   // What is open may be measured: newfstatat without a name.
   filter.rule(SCMP_ACT_ALLOW, "newfstatat", SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
   filter.rule(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));

@@ -43,9 +43,35 @@ TEST_P(Refused, EndsTheProcessInside) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sandbox, Refused,
-                         ::testing::Values("open", "socket", "unix_socket", "execve", "ptrace", "fork",
+                         ::testing::Values("create", "socket", "unix_socket", "execve", "ptrace", "fork",
                                            "kill", "exec_memory"),
                          [](const auto& call) { return std::string(call.param); });
+
+TEST(Sandbox, OpeningToReadIsRefusedAndNoMore) {
+  const int outside = try_in_child("open", false);
+  ASSERT_TRUE(WIFEXITED(outside));
+  EXPECT_EQ(WEXITSTATUS(outside), kWentThrough);
+  const int inside = try_in_child("open", true);
+  ASSERT_TRUE(WIFEXITED(inside)) << "signal " << WTERMSIG(inside);
+  EXPECT_EQ(WEXITSTATUS(inside), kRefused);
+}
+
+// The heap of a thread that shrinks: glibc would like to read a file of /proc then.
+TEST(Sandbox, HeapsOfThreadsMayShrink) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!enter_sandbox()) ::_exit(kNoSandbox);
+    std::thread([] {
+      std::vector<std::vector<char>> pieces(3000);
+      for (auto& piece : pieces) piece.assign(10'000, 'x');
+    }).join();
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
 
 TEST(Sandbox, LeavesWhatAWorkerNeeds) {
   int pipe_ends[2];
