@@ -139,7 +139,7 @@ test('upload: the file chosen again must be the same one', behindLine(async (wor
   line.full();
   const choose = async (name, content) => {
     const chooser = page.waitForEvent('filechooser');
-    await page.getByRole('button', { name: 'Choose again.csv again' }).click();
+    await page.getByRole('button', { name: 'Choose the file again: again.csv' }).click();
     await (await chooser).setFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
   };
   await choose('again.csv', 'short');

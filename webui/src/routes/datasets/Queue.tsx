@@ -44,13 +44,13 @@ function Buttons({ one }: { one: Transfer }) {
           </Button>
         )}
         {(one.state === 'paused' || one.state === 'failed') && (
-          <Button small icon="play" aria-label={t('upload.resume_what', { name: one.name })} onClick={() => resume(one.key)}>
+          <Button small icon="play" aria-label={t(one.state === 'failed' ? 'upload.retry_what' : 'upload.resume_what', { name: one.name })} onClick={() => resume(one.key)}>
             {t(one.state === 'failed' ? 'action.retry' : 'upload.resume')}
           </Button>
         )}
         {one.state === 'file' && <ChooseFile small primary label={t('upload.choose_same')} describe={t('upload.choose_same_what', { name: one.name })} onFiles={again} />}
         {one.state !== 'elsewhere' && (
-          <Button small variant="quiet" busy={action.busy} aria-label={t('upload.cancel_what', { name: one.name })} onClick={() => void action.run(() => cancel(one.key))}>
+          <Button small variant="quiet" busy={action.busy} aria-label={t(one.state === 'file' ? 'upload.discard_what' : 'upload.cancel_what', { name: one.name })} onClick={() => void action.run(() => cancel(one.key))}>
             {t(one.state === 'file' ? 'upload.discard' : 'action.cancel')}
           </Button>
         )}
