@@ -20,6 +20,12 @@ export function stays(rows) {
 
 // Drops files on the page. `repeat` makes a large one of a small text without sending it through the debugger.
 export async function drop(page, files) {
+  // A page that takes drops says so to what hangs over it; before that a drop would fall through.
+  await page.waitForFunction(() => {
+    const carried = new DataTransfer();
+    carried.items.add(new File([''], 'probe'));
+    return !document.body.dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: carried }));
+  });
   await page.evaluate((list) => {
     const carried = new DataTransfer();
     for (const { name, text, repeat = 1 } of list) {
