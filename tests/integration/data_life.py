@@ -246,6 +246,7 @@ BAD = {
     "wide.csv": lambda: (",".join(f"c{i}" for i in range(1_000_000)) + "\n" + "1," * 999_999 + "1\n").encode(),
     "picture.csv": png,
     "empty.csv": lambda: b"",
+    "noise.csv": lambda: random.Random(5).randbytes(200_000),
     "ragged.csv": lambda: b"a,b,c\n" + b"".join(b"1,2\n1,2,3,4\n" for _ in range(5000)),
     "broken.zip": lambda: b"PK\x03\x04" + b"\x00" * 100,
 }
