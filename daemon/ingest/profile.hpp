@@ -68,6 +68,9 @@ class ProfileBuilder {
 // gone, smallest and largest numbers are the 1 % and 99 % quantiles, no row is shown.
 void suppress_small_cells(nlohmann::json& profile, std::uint64_t count_min = 10);
 
+// For everybody: of columns that the schema marks sensitive no value is told, only how many there are.
+void mask_sensitive(nlohmann::json& profile, const trainer::Schema& schema);
+
 // Gives every column "correlation" with the target (null where there is none) and drops the "moments" they
 // come from. Errc::invalid when there is no such column. An empty target only drops them.
 Result<void> correlate(nlohmann::json& profile, std::string_view target);

@@ -90,6 +90,17 @@ void suppress_small_cells(json& profile, std::uint64_t count_min) {
   profile["suppressed"] = count_min;
 }
 
+void mask_sensitive(json& profile, const trainer::Schema& schema) {
+  json* const columns = member(profile, "columns");
+  if (columns == nullptr || !columns->is_array()) return;
+  for (std::size_t i = 0; i < columns->size() && i < schema.columns.size(); ++i) {
+    json& column = (*columns)[i];
+    if (!column.is_object() || !schema.columns[i].sensitive) continue;
+    for (const char* name : {"min", "max", "quantiles", "histogram", "levels", "other"}) column.erase(name);
+    column["masked"] = true;
+  }
+}
+
 Result<void> correlate(json& profile, std::string_view target) {
   json* const columns = member(profile, "columns");
   if (columns == nullptr || !columns->is_array())

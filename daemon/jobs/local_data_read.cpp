@@ -191,6 +191,7 @@ Task<Result<json>> LocalData::profile(cluster::Actor actor, std::string dataset_
   profile.erase("head");  // rows are the preview's, which is recorded
   SAMOVAR_CO_CHECK(ingest::correlate(profile, target));
   if (!opened.may_read_rows) ingest::suppress_small_cells(profile);
+  ingest::mask_sensitive(profile, opened.schema);
   co_return profile;
 }
 

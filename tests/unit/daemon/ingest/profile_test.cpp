@@ -142,12 +142,30 @@ TEST(Profile, HidesSmallCells) {
   EXPECT_EQ(profile["columns"][1]["levels"].size(), 1u);
 }
 
+TEST(Profile, TellsNoValueOfSensitiveColumns) {
+  trainer::Schema schema = test::schema_of(
+      {{"born", ColumnType::integer}, {"name", ColumnType::category}, {"ward", ColumnType::category}});
+  std::string text = "born,name,ward\n";
+  for (int i = 0; i < 50; ++i) text += "1961,Ottokar,north\n";
+  json profile = profile_of(text, schema);
+  profile.erase("head");
+  ASSERT_NE(profile.dump().find("Ottokar"), std::string::npos);
+  schema.columns[0].sensitive = true;
+  schema.columns[1].sensitive = true;
+  mask_sensitive(profile, schema);
+  EXPECT_EQ(profile.dump().find("Ottokar"), std::string::npos);
+  EXPECT_FALSE(profile["columns"][0].contains("min"));
+  EXPECT_EQ(profile["columns"][0]["masked"], true);
+  EXPECT_EQ(profile["columns"][2]["levels"][0]["value"], "north");
+}
+
 TEST(Profile, ViewsSurviveWhatIsNoProfile) {
   for (const char* text :
        {"null", "[]", "{}", R"({"columns":3})", R"({"columns":[1,{"levels":[2],"histogram":{"counts":1}}]})",
         R"({"columns":[{"name":"a"}],"moments":{"columns":[0,9,9],"correlations":[1,"x"]}})"}) {
     json profile = json::parse(text);
     suppress_small_cells(profile);
+    mask_sensitive(profile, {{{"a", ColumnType::text, true}, {"b", ColumnType::text, true}}});
     ignore(correlate(profile, "a"), "only that it returns");
   }
 }
