@@ -114,12 +114,15 @@ TEST_F(Worker, CannotLeaveItsSandbox) {
   ASSERT_FALSE(allowed);
   EXPECT_EQ(allowed.error().code(), Errc::conflict) << allowed.error().message();
   for (const char* call :
-       {"open", "socket", "unix_socket", "execve", "ptrace", "fork", "kill", "exec_memory"}) {
+       {"create", "socket", "unix_socket", "execve", "ptrace", "fork", "kill", "exec_memory"}) {
     const auto refused = run_trial(options_, call);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("sandbox"), std::string::npos)
         << call << ": " << refused.error().message();
   }
+  const auto reading = run_trial(options_, "open");
+  ASSERT_FALSE(reading);
+  EXPECT_EQ(reading.error().code(), Errc::denied) << reading.error().message();
 }
 
 }  // namespace
