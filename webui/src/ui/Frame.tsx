@@ -105,7 +105,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <span>{name}</span>
           </span>
         </a>
-        <div class={css.tools}>
+        {/* One menu at a time: on a phone they would lie on top of each other. */}
+        <div class={css.tools} onPointerDown={() => setMenu(false)} onFocusCapture={() => setMenu(false)}>
           <LivePill />
           <TaskTray />
           <PersonMenu onHelp={() => setHelp(true)} />
