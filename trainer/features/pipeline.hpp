@@ -1,0 +1,97 @@
+// The feature pipeline: from typed columns to places among a model's weights. Fitted on the training rows
+// only, saved with the model, the same for training, evaluation and prediction.
+//
+// Threading: a fitted pipeline may be read from many threads.
+// Format:    docs/formats/model.md
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "trainer/data/block.hpp"
+#include "trainer/data/reader.hpp"
+#include "trainer/data/schema.hpp"
+#include "trainer/features/encoded_batch.hpp"
+#include "trainer/spec.hpp"
+
+namespace samovar::trainer {
+
+// What one weight stands for.
+struct WeightName {
+  std::string input;     // the column, or "a × b"
+  std::string level;     // of a category, a word; empty for numbers; "#1234" for a hash
+  bool missing = false;  // the indicator of a missing value
+};
+
+// A value as a program or a form gives it.
+using RawValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+// Columns of raw values by name, all of the same length.
+struct RawTable {
+  std::uint32_t rows = 0;
+  std::map<std::string, std::vector<RawValue>, std::less<>> columns;
+};
+
+// What was odd about an input and what was done about it. `row` is empty when it holds for all of them.
+struct InputWarning {
+  std::string code;  // missing_column, extra_column, unseen_level, not_a_number, out_of_range
+  std::string input;
+  std::optional<std::uint32_t> row;
+  std::string detail;  // a sentence
+};
+
+class FeaturePipeline {
+ public:
+  // Reads the rows for which `splitter` says train, once; needs no pass at all when nothing is to be learned
+  // (hashing alone). Errc::invalid names the column: all missing, target with one class, …
+  static Result<std::unique_ptr<FeaturePipeline>> fit(BlockSource& source, const Schema& schema,
+                                                      const JobSpec& spec, const class Splitter& splitter,
+                                                      std::vector<std::string>& notes);
+  virtual ~FeaturePipeline() = default;
+
+  virtual std::size_t weights() const = 0;  // without intercept
+  virtual std::size_t dense_width() const = 0;
+  virtual std::size_t slot_width() const = 0;
+  virtual bool ragged() const = 0;
+  virtual WeightName weight_name(std::size_t weight) const = 0;
+  virtual const std::vector<std::string>& classes() const = 0;  // of the target; empty for numbers
+  virtual const Schema& inputs() const = 0;                     // the columns it reads, in order
+
+  // The columns of the data set that encode() looks at, for a ReadPlan; `levels` is the coder to read with.
+  virtual ReadPlan read_plan(const Schema& schema) const = 0;
+  // A batch read by that plan; with_target also fills target, weight and offset.
+  virtual void encode(const Batch& batch, bool with_target, EncodedBatch& out) const = 0;
+  // Raw rows. Never fails on content: what cannot be read counts as missing and is warned of.
+  virtual Result<void> encode(const RawTable& rows, EncodedBatch& out,
+                              std::vector<InputWarning>& warnings) const = 0;
+
+  // What the columns held in training: {"inputs":[{"name","type","levels":[…]|null,"min","max","example"}…]}
+  virtual nlohmann::json signature() const = 0;
+  virtual nlohmann::json to_json() const = 0;
+  static Result<std::unique_ptr<FeaturePipeline>> from_json(const nlohmann::json& json);
+};
+
+enum class RowRole : std::uint8_t { train, valid, test };
+
+// Which rows train, validate and test. A pure function of the spec, the row and, for time, of cut points
+// found by one read.
+class Splitter {
+ public:
+  // `fold`: the one held out as test when the split is by folds.
+  static Result<std::unique_ptr<Splitter>> make(BlockSource& source, const Schema& schema,
+                                                const JobSpec& spec,
+                                                std::optional<unsigned> fold = std::nullopt);
+  virtual ~Splitter() = default;
+  // Columns a batch must have for it, beside the model's.
+  virtual void add_columns(const Schema& schema, ReadPlan& plan) const = 0;
+  virtual void roles(const Batch& batch, std::vector<RowRole>& out) const = 0;
+};
+
+}  // namespace samovar::trainer

@@ -1,0 +1,75 @@
+// What a person asks for when training a model: data, target, inputs, split, parameters. The same JSON is the
+// body of POST /api/v1/jobs, the job's record, and part of the model's lineage.
+//
+// Threading: values.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "trainer/data/schema.hpp"
+
+namespace samovar::trainer {
+
+struct SplitSpec {
+  enum class Kind : std::uint8_t { random, group, time, folds };
+  Kind kind = Kind::random;
+  std::string column;  // group, time, folds
+  double valid = 0.1;  // shares of the rows
+  double test = 0.2;
+  unsigned folds = 5;
+};
+
+struct FeatureOptions {
+  enum class Categories : std::uint8_t { automatic, onehot, hash };
+  enum class Numbers : std::uint8_t { standardise, plain, hash };
+  Categories categories = Categories::automatic;  // one-hot up to levels_max levels, hashed beyond
+  Numbers numbers = Numbers::standardise;
+  unsigned hash_bits = 18;  // 10 to 28
+  std::uint32_t levels_max = 1000;
+  bool missing_indicators = true;  // for numbers that are missing in training
+  bool texts = true;               // as hashed words; else they are left out
+  std::vector<std::pair<std::string, std::string>> interactions;
+};
+
+struct JobSpec {
+  std::string kind = "glm";
+  std::string name;  // of the model
+  std::string dataset_id;
+  std::uint32_t dataset_version = 0;  // 0: the latest when it was accepted
+  std::string target;
+  std::vector<std::string> inputs;  // empty: all that can be used and are not otherwise named
+  std::vector<std::string> ignore;
+  std::string weight, offset, exposure;  // columns; exposure: its logarithm is an offset
+  SplitSpec split;
+  FeatureOptions features;
+  nlohmann::json parameters = nlohmann::json::object();  // of the kind, checked by it
+  std::uint64_t seed = 1;
+};
+
+struct SpecFault {
+  std::string pointer;  // JSON pointer into the spec
+  std::string code;     // required, unknown, type, range, choice, conflict
+  std::string detail;   // a sentence
+};
+
+// Form and, when a schema is given, whether its columns are there and can serve. All faults at once; unknown
+// keys are faults. Defaults are filled in.
+struct ParsedSpec {
+  JobSpec spec;
+  std::vector<SpecFault> faults;
+};
+ParsedSpec parse_spec(const nlohmann::json& json, const Schema* schema);
+// Everything spelled out, defaults too.
+nlohmann::json to_json(const JobSpec& spec);
+
+// GET /api/v1/algorithms: [{"id":"glm","name":…,"summary":…,"targets":["boolean",…],"parameters":{JSON Schema
+// with title, description, default, x-advanced}}…]. The form is drawn from it and the server checks with it.
+nlohmann::json algorithms();
+
+}  // namespace samovar::trainer
