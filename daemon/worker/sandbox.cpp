@@ -118,6 +118,12 @@ void volunteer_for_oom() {
   ::close(fd);
 }
 
+// The library's own macros for these are C, which clang does not take for C++.
+scmp_arg_cmp equals(unsigned argument, scmp_datum_t value) { return {argument, SCMP_CMP_EQ, value, 0}; }
+scmp_arg_cmp masked_equals(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
 class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_KILL_PROCESS)) {}
@@ -148,20 +154,20 @@ Result<void> close_system_calls() {
   for (const char* name : kAllowed) filter.rule(SCMP_ACT_ALLOW, name);
   // No memory that can be executed.
   for (const char* name : {"mmap", "mprotect"})
-    filter.rule(SCMP_ACT_ALLOW, name, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    filter.rule(SCMP_ACT_ALLOW, name, masked_equals(2, PROT_EXEC, 0));
   // Threads, but no processes. clone3 hides its flags from the filter: glibc falls back to clone.
-  filter.rule(SCMP_ACT_ALLOW, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+  filter.rule(SCMP_ACT_ALLOW, "clone", masked_equals(0, CLONE_THREAD, CLONE_THREAD));
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
   // glibc asks /proc for the kernel's mood before a thread's heap shrinks, and takes a no for an answer:
   // opening to read is refused, opening to write ends the process.
-  filter.rule(SCMP_ACT_ERRNO(EACCES), "openat", SCMP_A2(SCMP_CMP_EQ, O_RDONLY | O_CLOEXEC));
+  filter.rule(SCMP_ACT_ERRNO(EACCES), "openat", equals(2, O_RDONLY | O_CLOEXEC));
   // What is open may be measured: newfstatat without a name.
-  filter.rule(SCMP_ACT_ALLOW, "newfstatat", SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-  filter.rule(SCMP_ACT_ALLOW, "prctl", SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-  filter.rule(SCMP_ACT_ERRNO(EINVAL), "prctl", SCMP_A0(SCMP_CMP_EQ, 0x53564d41));  // PR_SET_VMA of malloc
+  filter.rule(SCMP_ACT_ALLOW, "newfstatat", equals(3, AT_EMPTY_PATH));
+  filter.rule(SCMP_ACT_ALLOW, "prctl", equals(0, PR_SET_NAME));
+  filter.rule(SCMP_ACT_ERRNO(EINVAL), "prctl", equals(0, 0x53564d41));  // PR_SET_VMA of malloc
   // Limits may be read, not moved.
-  filter.rule(SCMP_ACT_ALLOW, "prlimit64", SCMP_A2(SCMP_CMP_EQ, 0));
-  filter.rule(SCMP_ACT_ALLOW, "tgkill", SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
+  filter.rule(SCMP_ACT_ALLOW, "prlimit64", equals(2, 0));
+  filter.rule(SCMP_ACT_ALLOW, "tgkill", equals(0, static_cast<scmp_datum_t>(::getpid())));
   if (const int error = filter.load(); error != 0) return failed("seccomp", -error);
   return {};
 }
