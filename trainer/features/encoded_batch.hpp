@@ -24,6 +24,7 @@ struct EncodedBatch {
   std::vector<std::uint32_t> ragged_ends;  // one per row
   std::vector<std::uint32_t> ragged_slots;
   std::vector<float> ragged_values;
+  std::vector<std::uint16_t> ragged_inputs;  // the column of FeaturePipeline::inputs() that each comes from
 
   // Empty when predicting. Classes are numbered from 0.
   std::vector<float> target;

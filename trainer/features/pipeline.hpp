@@ -61,6 +61,9 @@ class FeaturePipeline {
   virtual std::size_t slot_width() const = 0;
   virtual bool ragged() const = 0;
   virtual WeightName weight_name(std::size_t weight) const = 0;
+  // The input (as WeightName has it) of the values at one place of a row's slots: a hashed weight belongs to
+  // many inputs, a place in the row to one.
+  virtual const std::string& slot_input(std::size_t place) const = 0;
   virtual const std::vector<std::string>& classes() const = 0;  // of the target; empty for numbers
   virtual const Schema& inputs() const = 0;                     // the columns it reads, in order
 
