@@ -13,7 +13,7 @@
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 #include "trainer/features/pipeline.hpp"
-#include "trainer/models/glm_model.hpp"
+#include "trainer/models/glm.hpp"
 
 namespace samovar::trainer {
 
