@@ -215,6 +215,8 @@ void Node::on_change(const cluster::Change& change) {
       if (data_) damaged_shards_ = data_->damaged_shards();
       break;
     case Kind::operations:  // told by the one who runs them, with their progress
+    case Kind::jobs:
+    case Kind::models:
     case Kind::settings:
       break;
   }

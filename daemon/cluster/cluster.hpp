@@ -22,6 +22,7 @@
 #include "base/rng.hpp"
 #include "base/task.hpp"
 #include "daemon/cluster/dataset_types.hpp"
+#include "daemon/cluster/model_types.hpp"
 #include "daemon/cluster/types.hpp"
 #include "daemon/raft/consensus_log.hpp"
 
@@ -103,6 +104,36 @@ class Cluster {
   Task<Result<OperationRecord>> begin_operation(Call call, OperationRecord operation);
   Task<Result<OperationRecord>> end_operation(Call call, OperationEnd end);
 
+  // id, kind, name, owner_id, dataset_id, dataset_version, spec_json, wrapped_key; an empty id is filled in.
+  // Refusal::model_name_taken when another user's model has the name.
+  Task<Result<JobRecord>> begin_job(Call call, JobRecord job);
+  // queued → paused, failed, cancelled; paused → queued, cancelled; failed or cancelled → queued, which
+  // counts as a new attempt. Anything else is Refusal::job_state. A job can be cancelled from elsewhere (its
+  // owner was deleted): Change::Kind::jobs tells.
+  Task<Result<JobRecord>> end_job(Call call, JobEnd end);
+  // Of a queued job. Not audited.
+  Task<Result<JobRecord>> checkpoint_job(Call call, JobCheckpoint checkpoint);
+  Task<Result<JobRecord>> protect_job(Call call, std::string job_id, bool on);
+  // Refusal::job_state while it is queued, Refusal::job_protected. A model it made stays.
+  Task<Result<void>> remove_job(Call call, std::string job_id);
+
+  // A version, and its job done (version.job_id; empty for an imported one), in one command. The owner of an
+  // existing model must be version.created_by: else Refusal::model_name_taken.
+  Task<Result<ModelVersion>> commit_model(Call call, NewModelVersion model);
+  Task<Result<Model>> change_model(Call call, std::string name, ModelChange change,
+                                   std::optional<std::uint64_t> if_revision);
+  // Into production; the one that was there is archived. Version 0: none serves any more.
+  Task<Result<Model>> promote_model(Call call, std::string name, std::uint32_t version);
+  // To the one that served before; Refusal::no_rollback when there is none.
+  Task<Result<Model>> rollback_model(Call call, std::string name);
+  Task<Result<Model>> grant_model(Call call, std::string name, std::string user_id);
+  Task<Result<Model>> ungrant_model(Call call, std::string name, std::string user_id);
+  Task<Result<ModelVersion>> protect_model_version(Call call, std::string name, std::uint32_t version,
+                                                   bool on);
+  // Its key goes with it, also the job's; the model goes with its last version. Refusal::model_serving,
+  // Refusal::model_protected.
+  Task<Result<void>> remove_model_version(Call call, std::string name, std::uint32_t version);
+
   // An act outside this state that must be recorded: unlock, export, a refused request. `details` is
   // a JSON object as text. Returns its seq.
   Task<Result<std::uint64_t>> record(Call call, std::string action, std::string object, std::string result,
@@ -149,6 +180,17 @@ class Cluster {
   // Of one user, or all; newest first.
   std::vector<OperationRecord> operations(const std::optional<std::string>& owner_id = {}) const;
   std::optional<OperationRecord> operation(std::string_view id) const;
+
+  std::optional<JobRecord> job(std::string_view id) const;
+  std::vector<JobRecord> jobs(const JobFilter& filter) const;  // newest first
+  std::optional<Model> model(std::string_view name) const;     // in any case
+  std::vector<Model> models(
+      const std::optional<std::string>& user_id = {}) const;  // by name; own and granted
+  // Version 0: the one in production, else the latest there is.
+  std::optional<ModelVersion> model_version(std::string_view name, std::uint32_t version = 0) const;
+  std::vector<ModelVersion> model_versions(std::string_view name) const;  // newest first
+  std::vector<JobRef> job_refs() const;
+  std::vector<ModelRef> model_refs() const;
 
   AuditPage audit(const AuditQuery& query) const;
   // Walks the whole chain, giving way to other work now and then.

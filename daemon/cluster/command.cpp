@@ -34,6 +34,20 @@ constexpr std::array kRefusals = {
                 "this data set is not in the bin: delete it first, then it can be destroyed"},
     RefusalText{Refusal::owns_datasets,
                 "this user owns data sets: hand them over to another user, or destroy them, first"},
+    RefusalText{Refusal::owns_models,
+                "this user owns models: hand them over to another user, or delete them, first"},
+    RefusalText{Refusal::dataset_needed,
+                "a job that is not done, or a model in production, was made from this data set: cancel that "
+                "job, or take that model out of production, first"},
+    RefusalText{Refusal::job_state, "the job's state does not allow this: load it again to see where it is"},
+    RefusalText{Refusal::job_protected, "this job is protected: take the protection away first"},
+    RefusalText{Refusal::model_name_taken,
+                "another user has a model of this name: choose another name for yours"},
+    RefusalText{Refusal::model_serving,
+                "this version is in production: promote another one, or take the model out of production, "
+                "first"},
+    RefusalText{Refusal::model_protected, "this version is protected: take the protection away first"},
+    RefusalText{Refusal::no_rollback, "no other version was in production before this one"},
 };
 
 Fields encode_actor(const Actor& actor) {

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/clock.hpp"
+#include "base/result.hpp"
 
 namespace samovar::cluster {
 
@@ -28,13 +30,12 @@ struct JobRecord {
   std::uint32_t model_version = 0;  // once done
   std::string summary_json;         // seconds, joules, passes, best metric; when it ended
   bool protect = false;             // not to be deleted
-  std::optional<WallTime> binned_at;
   WallTime created_at;
   std::optional<WallTime> ended_at;
   // The last checkpoint that was acknowledged: a sealed file of the store.
   std::uint64_t checkpoint_step = 0;  // 0: none
   Bytes checkpoint_hash;
-  Bytes wrapped_key;  // of checkpoints and of the model that comes of it
+  Bytes wrapped_key;  // of checkpoints and of the model that comes of it; empty once that was destroyed
   std::uint64_t revision = 0;
 };
 
@@ -45,10 +46,32 @@ struct JobEnd {
   std::string summary_json;
 };
 
+// The last one that is acknowledged; step 0 with an empty hash forgets it.
+struct JobCheckpoint {
+  std::string id;
+  std::uint64_t step = 0;
+  Bytes hash;
+};
+
 struct JobFilter {
-  bool bin = false;
-  std::string state;  // empty: any
-  std::optional<std::string> user_id;
+  std::string state;                   // empty: any
+  std::optional<std::string> user_id;  // only what this user owns, and what made a model they were granted
+};
+
+// What the files of jobs and models belong to: all that has a record.
+struct JobRef {
+  std::string id;
+  std::uint64_t checkpoint_step = 0;
+  Bytes checkpoint_hash;
+};
+
+struct ModelRef {
+  std::string model;
+  std::uint32_t version = 1;
+  std::string job_id;
+  Bytes hash;
+  std::string evaluation_name;
+  Bytes evaluation_hash;
 };
 
 struct Model {
@@ -65,6 +88,7 @@ struct Model {
 };
 
 enum class ModelStage : std::uint8_t { candidate, production, archived };
+std::string_view to_string(ModelStage stage) noexcept;
 
 // Immutable but for stage and protect.
 struct ModelVersion {
@@ -91,9 +115,10 @@ struct ModelVersion {
 
 // One command: the version, and the job's end.
 struct NewModelVersion {
-  std::string name;  // a new model when there is none of that name
-  std::string description;
-  ModelVersion version;  // its number is given by the state
+  std::string name;         // a new model when there is none of that name
+  std::string description;  // of a new model
+  std::string kind;         // of an imported one; a job knows its own
+  ModelVersion version;     // its number and time are given by the state
   std::string summary_json;
 };
 
@@ -102,9 +127,15 @@ struct ModelChange {
   std::optional<std::string> owner_id;
 };
 
-// A program's or a person's batch of predictions: an operation of kind "scoring" has its progress.
+// A version is committed by one command, and a command has at most 1 MiB: these bounds fit it together.
 inline constexpr std::size_t kModelNameBytesMax = 64;
-inline constexpr std::size_t kModelVersionsMax = 500;
+inline constexpr std::uint32_t kModelVersionsMax = 500;
 inline constexpr std::size_t kSpecBytesMax = 256u * 1024;
+inline constexpr std::size_t kSignatureBytesMax = 512u * 1024;
+inline constexpr std::size_t kHeadlineBytesMax = 16u * 1024;
+inline constexpr std::size_t kSummaryBytesMax = 64u * 1024;
+
+// Letters, digits, '.', '_', '-', the first one a letter or digit. Errc::invalid says what is wrong.
+Result<void> check_model_name(std::string_view name);
 
 }  // namespace samovar::cluster

@@ -254,6 +254,14 @@ enum class Refusal : std::uint8_t {
   dataset_binned,
   dataset_not_binned,
   owns_datasets,  // a user who is to be deleted
+  owns_models,
+  dataset_needed,  // by a job that is not done, or a model in production
+  job_state,
+  job_protected,
+  model_name_taken,
+  model_serving,
+  model_protected,
+  no_rollback,
 };
 Refusal refusal_of(const Error& error) noexcept;
 
@@ -268,7 +276,9 @@ struct Change {
     nodes,
     audit,
     datasets,
-    operations
+    operations,
+    jobs,
+    models
   };
   Kind kind = Kind::cluster;
   std::string id;               // the object's, or empty for several
