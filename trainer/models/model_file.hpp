@@ -27,10 +27,10 @@ struct ModelParts {
       about;  // an object: target, rows of training, … whatever helps a reader; not used for scoring
 };
 
-// The model fits the pipeline (asserted): as many weights and intercepts as there are places and outputs, all
-// of them finite.
-Bytes encode_model(const GlmModel& model, const FeaturePipeline& pipeline,
-                   const nlohmann::json& about = nlohmann::json::object());
+// The model fits the pipeline (asserted): as many weights and intercepts as there are places and outputs.
+// Errc::invalid when a number of it is not finite: such a model answers nothing.
+Result<Bytes> encode_model(const GlmModel& model, const FeaturePipeline& pipeline,
+                           const nlohmann::json& about = nlohmann::json::object());
 // Errc::corrupt for what is no model file, Errc::unsupported for one of a later version.
 Result<ModelParts> decode_model(ByteView bytes);
 
