@@ -78,11 +78,10 @@ void fill_codes(const RowChoice& choice, std::span<const std::size_t> columns, R
               choice.view.codes(columns[c], choice.order.subspan(choice.first + row, to.size()), to);
             }
             if (levels.empty()) return;
-            // A view gives no code that is neither a level's nor the missing one.
+            // A view gives no code that is neither a level's nor the missing one, which comes last.
             const std::uint32_t* known = levels[c].data();
-            for (std::uint32_t& code : to) {
-              if (code != BlockView::kMissingCode) code = known[code];
-            }
+            const auto missing = static_cast<std::uint32_t>(levels[c].size() - 1);
+            for (std::uint32_t& code : to) code = known[std::min(code, missing)];
           });
 }
 

@@ -164,9 +164,11 @@ void BatchReader::State::code_levels(Loaded& into) {
   for (std::size_t i = 0; i < plan.categories.size(); ++i) {
     const std::size_t column = plan.categories[i];
     std::vector<std::uint32_t>& codes = into.levels[i];
-    codes.resize(into.view.levels(column));
-    for (std::uint32_t level = 0; level < codes.size(); ++level)
+    const std::uint32_t levels = into.view.levels(column);
+    codes.resize(levels + 1);
+    for (std::uint32_t level = 0; level < levels; ++level)
       codes[level] = plan.levels->code(column, into.view.level(column, level));
+    codes[levels] = plan.levels->missing(column);
   }
 }
 
@@ -239,6 +241,11 @@ std::span<const std::uint32_t> Batch::code_row(std::uint32_t row) const noexcept
   return {codes_.data() + row * columns, columns};
 }
 
+std::span<const std::uint32_t> Batch::level_codes(std::size_t place) const noexcept {
+  SAMOVAR_ASSERT(place < levels_.size());
+  return levels_[place];
+}
+
 DataCursor BatchReader::cursor() const noexcept { return state_->cursor; }
 
 // False when there is none: the last pass is over.
@@ -273,6 +280,9 @@ void BatchReader::fill(std::uint32_t first, std::uint32_t rows) {
   batch.first_ = first;
   batch.rows_ = rows;
   batch.order_ = s.at->order;
+  batch.levels_ = s.at->levels;
+  batch.coder_ = s.plan.levels;
+  if (s.plan.codes_only) return;
   batch.numbers_.resize(rows * s.plan.numbers.size());
   batch.codes_.resize(rows * s.plan.categories.size());
   const RowChoice choice{s.at->view, first, rows, s.at->order};

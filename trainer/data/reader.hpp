@@ -41,6 +41,8 @@ class LevelCoder {
   virtual ~LevelCoder() = default;
   // `column` is that of the schema. BlockView::kMissingCode: to be treated as missing.
   virtual std::uint32_t code(std::size_t column, std::string_view level) const = 0;
+  // For a value that is missing.
+  virtual std::uint32_t missing(std::size_t) const { return BlockView::kMissingCode; }
 };
 
 // Feature hashing: the level's place among 2^bits, other for every column and seed.
@@ -70,6 +72,9 @@ struct ReadPlan {
   std::uint64_t passes = 1;            // 0: without end
   std::size_t blocks_ahead = 2;        // 0: no thread, blocks are read when they are needed
   const LevelCoder* levels = nullptr;  // null: codes are those of the batch's block
+  std::shared_ptr<const void> keeps;   // whatever must live as long: the coder, when nobody else holds it
+  // Nothing is laid out: the caller takes values from the block, and the codes of levels from level_codes().
+  bool codes_only = false;
 };
 
 // Between two batches.
@@ -97,11 +102,20 @@ class Batch {
   std::span<const float> all_numbers() const noexcept { return numbers_; }
   std::span<const std::uint32_t> all_codes() const noexcept { return codes_; }
 
+  // By place in ReadPlan::categories: what the coder made of each level of the block, and last of a missing
+  // value. For plans with a coder.
+  std::span<const std::uint32_t> level_codes(std::size_t place) const noexcept;
+  const LevelCoder* coder() const noexcept { return coder_; }
+
   // For texts, sparse rows and levels: the block, and where in it a row of the batch lies.
   const BlockView& block() const noexcept { return *block_; }
   std::uint32_t block_number() const noexcept { return block_number_; }
   std::uint32_t block_row(std::uint32_t row) const noexcept {
     return order_.empty() ? first_ + row : order_[first_ + row];
+  }
+  // All of them; empty: they lie one after the other from block_row(0) on.
+  std::span<const std::uint32_t> block_rows() const noexcept {
+    return order_.empty() ? order_ : order_.subspan(first_, rows_);
   }
 
  private:
@@ -111,6 +125,8 @@ class Batch {
   std::uint32_t first_ = 0;
   std::uint32_t rows_ = 0;
   std::span<const std::uint32_t> order_;  // rows of the block; empty: as they lie
+  std::span<const std::vector<std::uint32_t>> levels_;
+  const LevelCoder* coder_ = nullptr;
   std::vector<float> numbers_;
   std::vector<std::uint32_t> codes_;
 };

@@ -26,9 +26,9 @@ struct EncodedBatch {
   std::vector<float> ragged_values;
   std::vector<std::uint16_t> ragged_inputs;  // the column of FeaturePipeline::inputs() that each comes from
 
-  // Empty when predicting. Classes are numbered from 0.
+  // Classes are numbered from 0. Target and weight are empty when predicting.
   std::vector<float> target;
-  std::vector<float> weight;  // empty: all 1
+  std::vector<float> weight;  // empty: all 1; 0: a row that counts nowhere
   std::vector<float> offset;  // added to the linear predictor; empty: all 0
 };
 

@@ -19,6 +19,7 @@
 #include "trainer/data/reader.hpp"
 #include "trainer/data/schema.hpp"
 #include "trainer/features/encoded_batch.hpp"
+#include "trainer/features/plan.hpp"
 #include "trainer/spec.hpp"
 
 namespace samovar::trainer {
@@ -28,6 +29,20 @@ struct WeightName {
   std::string input;     // the column, or "a × b"
   std::string level;     // of a category, a word; empty for numbers; "#1234" for a hash
   bool missing = false;  // the indicator of a missing value
+};
+
+// How a number became what its weight is multiplied with: (value - center) × scale. Weights that count once
+// have 0 and 1, products too: what they multiply is scaled already.
+struct WeightScale {
+  double center = 0;
+  double scale = 1;
+};
+
+// Weights of which at most one counts in a row: the levels of a category. Together with the intercept they
+// are one too many where nothing shrinks them.
+struct WeightGroup {
+  std::size_t first = 0;
+  std::size_t count = 0;
 };
 
 // A value as a program or a form gives it.
@@ -41,7 +56,7 @@ struct RawTable {
 
 // What was odd about an input and what was done about it. `row` is empty when it holds for all of them.
 struct InputWarning {
-  std::string code;  // missing_column, extra_column, unseen_level, not_a_number, out_of_range
+  std::string code;  // missing_column, extra_column, other_type, unseen_level, not_a_number, out_of_range
   std::string input;
   std::optional<std::uint32_t> row;
   std::string detail;  // a sentence
@@ -61,17 +76,27 @@ class FeaturePipeline {
   virtual std::size_t slot_width() const = 0;
   virtual bool ragged() const = 0;
   virtual WeightName weight_name(std::size_t weight) const = 0;
+  virtual WeightScale weight_scale(std::size_t weight) const = 0;
+  virtual std::vector<WeightGroup> groups() const = 0;
   // The input (as WeightName has it) of the values at one place of a row's slots: a hashed weight belongs to
   // many inputs, a place in the row to one.
   virtual const std::string& slot_input(std::size_t place) const = 0;
   virtual const std::vector<std::string>& classes() const = 0;  // of the target; empty for numbers
   virtual const Schema& inputs() const = 0;                     // the columns it reads, in order
+  virtual const PipelinePlan& plan() const = 0;
 
-  // The columns of the data set that encode() looks at, for a ReadPlan; `levels` is the coder to read with.
+  // For a data set, whose columns are found by name; order, seed and passes are the caller's to set. The plan
+  // lays out no values: encode() takes them straight from the block. It may outlive the pipeline's users, not
+  // the pipeline.
   virtual ReadPlan read_plan(const Schema& schema) const = 0;
-  // A batch read by that plan; with_target also fills target, weight and offset.
+  // What of a data set does not fit and is made do with: a column that is not there or has another type.
+  virtual std::vector<InputWarning> check_columns(const Schema& schema) const = 0;
+  // A batch read by that plan, row for row; with_target also fills target and weight. A row whose target is
+  // missing, or of a class that training never saw, has target 0 and weight 0: it counts nowhere. The offset
+  // (of the offset and the exposure column) is filled whenever the data has the column.
   virtual void encode(const Batch& batch, bool with_target, EncodedBatch& out) const = 0;
-  // Raw rows. Never fails on content: what cannot be read counts as missing and is warned of.
+  // Raw rows. Never fails on content: what cannot be read counts as missing and is warned of. The same values
+  // give the same bits as by the way above.
   virtual Result<void> encode(const RawTable& rows, EncodedBatch& out,
                               std::vector<InputWarning>& warnings) const = 0;
 
@@ -87,7 +112,7 @@ enum class RowRole : std::uint8_t { train, valid, test };
 // found by one read.
 class Splitter {
  public:
-  // `fold`: the one held out as test when the split is by folds.
+  // `fold`: the one held out as test when the split is by folds; without it no row is a test row then.
   static Result<std::unique_ptr<Splitter>> make(BlockSource& source, const Schema& schema,
                                                 const JobSpec& spec,
                                                 std::optional<unsigned> fold = std::nullopt);
@@ -95,6 +120,8 @@ class Splitter {
   // Columns a batch must have for it, beside the model's.
   virtual void add_columns(const Schema& schema, ReadPlan& plan) const = 0;
   virtual void roles(const Batch& batch, std::vector<RowRole>& out) const = 0;
+  // How many there are to hold out one after the other; 0 when the split is not by folds.
+  virtual unsigned folds() const = 0;
 };
 
 }  // namespace samovar::trainer
