@@ -1,0 +1,289 @@
+#include "trainer/spec.hpp"
+
+#include <array>
+#include <limits>
+
+#include "trainer/models/glm_parameters.hpp"
+#include "trainer/spec_columns.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kNameBytesMax = 100;
+constexpr std::size_t kColumnBytesMax = 256;
+
+constexpr std::array<std::pair<SplitSpec::Kind, std::string_view>, 4> kSplits = {{
+    {SplitSpec::Kind::random, "random"},
+    {SplitSpec::Kind::group, "group"},
+    {SplitSpec::Kind::time, "time"},
+    {SplitSpec::Kind::folds, "folds"},
+}};
+using Categories = FeatureOptions::Categories;
+constexpr std::array<std::pair<Categories, std::string_view>, 3> kCategories = {{
+    {Categories::automatic, "auto"},
+    {Categories::onehot, "onehot"},
+    {Categories::hash, "hash"},
+}};
+using Numbers = FeatureOptions::Numbers;
+constexpr std::array<std::pair<Numbers, std::string_view>, 3> kNumbers = {{
+    {Numbers::standardise, "standardise"},
+    {Numbers::plain, "plain"},
+    {Numbers::hash, "hash"},
+}};
+
+template <class T, std::size_t N>
+std::string_view word_of(const std::array<std::pair<T, std::string_view>, N>& choices, T value) {
+  for (const auto& [known, word] : choices) {
+    if (known == value) return word;
+  }
+  return "";
+}
+
+bool printable(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+// A name goes into addresses and file names: letters, digits, and . _ - between them.
+bool good_name(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  if (name.empty() || name.size() > kNameBytesMax || !plain(name.front())) return false;
+  for (const char c : name) {
+    if (!plain(c) && c != '.' && c != '_' && c != '-') return false;
+  }
+  return true;
+}
+
+// The members of one object, each taken once; what is left over is a fault.
+class Members {
+ public:
+  Members(const Json& json, std::string pointer, std::vector<SpecFault>& faults)
+      : json_(json), pointer_(std::move(pointer)), faults_(faults) {
+    if (!json_.is_object()) fault("", "type", "this must be an object");
+  }
+
+  const Json* find(std::string_view name) {
+    names_.push_back(name);
+    if (!json_.is_object()) return nullptr;
+    const auto at = json_.find(name);
+    // Null is what a form sends for a field that was left empty.
+    return at == json_.end() || at->is_null() ? nullptr : &*at;
+  }
+  void fault(std::string_view name, const char* code, std::string detail) {
+    if (faults_.size() >= kFaultsMax) return;
+    faults_.push_back(
+        {name.empty() ? pointer_ : pointer_ + "/" + escape_pointer(name), code, std::move(detail)});
+  }
+  bool has(std::string_view name) const { return json_.is_object() && json_.contains(name); }
+
+  void text(std::string_view name, std::size_t most, std::string& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_string()) return fault(name, "type", "this must be a text");
+    const auto& text = value->get_ref<const std::string&>();
+    if (text.size() > most || !printable(text))
+      return fault(name, "range",
+                   "this must be at most " + std::to_string(most) + " bytes without control characters");
+    out = text;
+  }
+  void yes_no(std::string_view name, bool& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) return fault(name, "type", "this must be true or false");
+    out = value->get<bool>();
+  }
+  template <class T>
+  void whole(std::string_view name, std::uint64_t least, std::uint64_t most, T& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    const bool in_range = value->is_number_unsigned() && value->get<std::uint64_t>() >= least &&
+                          value->get<std::uint64_t>() <= most;
+    if (!value->is_number_integer()) return fault(name, "type", "this must be a whole number");
+    if (!in_range)
+      return fault(name, "range",
+                   "this must be from " + std::to_string(least) + " to " + std::to_string(most));
+    out = static_cast<T>(value->get<std::uint64_t>());
+  }
+  void share(std::string_view name, double most, double& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_number()) return fault(name, "type", "this must be a number");
+    const double share = value->get<double>();
+    if (!(share >= 0 && share <= most)) return fault(name, "range", "this must be a share from 0 to 0.9");
+    out = share;
+  }
+  template <class T, std::size_t N>
+  void choice(std::string_view name, const std::array<std::pair<T, std::string_view>, N>& choices, T& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_string()) return fault(name, "type", "this must be a text");
+    std::string all;
+    for (const auto& [known, word] : choices) {
+      if (value->get_ref<const std::string&>() == word) {
+        out = known;
+        return;
+      }
+      all += (all.empty() ? "" : ", ") + std::string(word);
+    }
+    fault(name, "choice", "this must be one of: " + all);
+  }
+  void columns(std::string_view name, std::vector<std::string>& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_array() || value->size() > kColumnsMax)
+      return fault(name, "type", "this must be a list of at most 4096 column names");
+    for (const Json& column : *value) {
+      if (!column.is_string() || column.get_ref<const std::string&>().size() > kColumnBytesMax)
+        return fault(name, "type", "this must be a list of column names");
+      out.push_back(column.get<std::string>());
+    }
+  }
+  void refuse_others() {
+    if (!json_.is_object()) return;
+    for (const auto& [name, value] : json_.items()) {
+      bool known = false;
+      for (const std::string_view each : names_) known = known || each == name;
+      if (!known) fault(name.substr(0, kColumnBytesMax), "unknown", "there is no such setting");
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFaultsMax = 200;
+  const Json& json_;
+  const std::string pointer_;
+  std::vector<SpecFault>& faults_;
+  std::vector<std::string_view> names_;
+};
+
+void parse_split(const Json& json, SplitSpec& split, std::vector<SpecFault>& faults) {
+  Members members(json, "/split", faults);
+  members.choice("kind", kSplits, split.kind);
+  members.text("column", kColumnBytesMax, split.column);
+  members.share("valid", 0.9, split.valid);
+  members.share("test", 0.9, split.test);
+  members.whole("folds", 2, 20, split.folds);
+  members.refuse_others();
+  if (split.valid + split.test > 0.9)
+    members.fault("", "range", "validation and test together may take at most 0.9 of the rows");
+  using Kind = SplitSpec::Kind;
+  if (split.column.empty() && (split.kind == Kind::group || split.kind == Kind::time))
+    members.fault("column", "required", "a split by group or time needs the column to go by");
+  if (!split.column.empty() && split.kind == Kind::random)
+    members.fault("column", "conflict", "a random split goes by no column; did you mean \"group\"?");
+}
+
+void parse_features(const Json& json, FeatureOptions& features, std::vector<SpecFault>& faults) {
+  Members members(json, "/features", faults);
+  members.choice("categories", kCategories, features.categories);
+  members.choice("numbers", kNumbers, features.numbers);
+  members.whole("hash_bits", 10, 28, features.hash_bits);
+  members.whole("levels_max", 1, 100'000, features.levels_max);
+  members.yes_no("missing_indicators", features.missing_indicators);
+  members.yes_no("texts", features.texts);
+  if (const Json* list = members.find("interactions"); list != nullptr) {
+    bool good = list->is_array() && list->size() <= kInteractionsSpecMax;
+    if (good) {
+      for (const Json& pair : *list) {
+        good = good && pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string();
+        if (good) features.interactions.emplace_back(pair[0].get<std::string>(), pair[1].get<std::string>());
+      }
+    }
+    if (!good)
+      members.fault("interactions", "type", "this must be a list of at most 256 pairs of column names");
+  }
+  members.refuse_others();
+}
+
+}  // namespace
+
+std::string escape_pointer(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '~') {
+      out += "~0";
+    } else if (c == '/') {
+      out += "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+ParsedSpec parse_spec(const Json& json, const Schema* schema) {
+  ParsedSpec out;
+  JobSpec& spec = out.spec;
+  Members members(json, "", out.faults);
+  if (!json.is_object()) return out;
+  members.text("kind", 32, spec.kind);
+  if (spec.kind != "glm") members.fault("kind", "choice", "the kinds of model are: glm");
+  members.text("name", kNameBytesMax, spec.name);
+  if (!good_name(spec.name))
+    members.fault("name", spec.name.empty() ? "required" : "range",
+                  "the model needs a name of up to 100 letters, digits, dots, dashes and underscores, "
+                  "beginning with a letter or digit");
+  members.text("dataset", 64, spec.dataset_id);
+  if (spec.dataset_id.empty()) members.fault("dataset", "required", "say which data set to train on");
+  members.whole("dataset_version", 0, std::numeric_limits<std::uint32_t>::max(), spec.dataset_version);
+  members.text("target", kColumnBytesMax, spec.target);
+  if (spec.target.empty()) members.fault("target", "required", "say which column is to be predicted");
+  members.columns("inputs", spec.inputs);
+  members.columns("ignore", spec.ignore);
+  members.text("weight", kColumnBytesMax, spec.weight);
+  members.text("offset", kColumnBytesMax, spec.offset);
+  members.text("exposure", kColumnBytesMax, spec.exposure);
+  if (const Json* split = members.find("split")) parse_split(*split, spec.split, out.faults);
+  if (const Json* features = members.find("features")) parse_features(*features, spec.features, out.faults);
+  // A number in JSON is exact up to here in every program that may read it.
+  members.whole("seed", 0, std::uint64_t{1} << 53, spec.seed);
+  const Json* parameters = members.find("parameters");
+  if (spec.kind == "glm") {
+    const Json given = parameters != nullptr ? *parameters : Json::object();
+    spec.parameters = to_json(parse_glm_parameters(given, "/parameters", out.faults));
+  }
+  members.refuse_others();
+  check_columns_fit_together(spec, out.faults);
+  if (schema != nullptr) check_columns_are_there(spec, *schema, out.faults);
+  return out;
+}
+
+Json to_json(const JobSpec& spec) {
+  const auto column = [](const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); };
+  Json interactions = Json::array();
+  for (const auto& [a, b] : spec.features.interactions) interactions.push_back({a, b});
+  Json split = {{"kind", word_of(kSplits, spec.split.kind)},
+                {"column", column(spec.split.column)},
+                {"valid", spec.split.valid},
+                {"test", spec.split.test},
+                {"folds", spec.split.folds}};
+  Json features = {{"categories", word_of(kCategories, spec.features.categories)},
+                   {"numbers", word_of(kNumbers, spec.features.numbers)},
+                   {"hash_bits", spec.features.hash_bits},
+                   {"levels_max", spec.features.levels_max},
+                   {"missing_indicators", spec.features.missing_indicators},
+                   {"texts", spec.features.texts},
+                   {"interactions", std::move(interactions)}};
+  return {{"kind", spec.kind},
+          {"name", spec.name},
+          {"dataset", spec.dataset_id},
+          {"dataset_version", spec.dataset_version},
+          {"target", spec.target},
+          {"inputs", spec.inputs},
+          {"ignore", spec.ignore},
+          {"weight", column(spec.weight)},
+          {"offset", column(spec.offset)},
+          {"exposure", column(spec.exposure)},
+          {"split", std::move(split)},
+          {"features", std::move(features)},
+          {"parameters", spec.parameters},
+          {"seed", spec.seed}};
+}
+
+}  // namespace samovar::trainer
