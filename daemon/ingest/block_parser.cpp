@@ -43,7 +43,7 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
   out.rows = 0;
   out.encoded.clear();
   out.bad_rows.clear();
-  out.real.assign(columns_, 0);
+  out.types.clear();
   skip_.assign(in.rows(), 0);
   for (std::size_t c = 0; c < columns_; ++c) stages_[c].begin(rules_.schema.columns[c].type, in.rows());
   if (lines_)
@@ -60,7 +60,7 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
   for (std::size_t c = 0; c < columns_; ++c) {
     finish_column(stages_[c], block_.columns[c]);
     stats_.add(c, block_.columns[c], dictionary_, in.text.data());
-    out.real[c] = stages_[c].type == ColumnType::real && rules_.schema.columns[c].type == ColumnType::integer;
+    out.types.push_back(stages_[c].type);
   }
   stats_.finish(block_);
   trainer::encode_block(block_, out.encoded);

@@ -51,7 +51,7 @@ struct ParsedBlock {
   std::uint32_t rows = 0;  // 0: all were bad, and there is no block
   Bytes encoded;
   std::vector<BadRow> bad_rows;
-  std::vector<std::uint8_t> real;  // by column: an integer column that had to be a real one here
+  std::vector<trainer::ColumnType> types;  // by column: a number may have had to be of a wider type here
   BlockStats stats;
 };
 

@@ -70,6 +70,7 @@ bool CellRules::missing(std::string_view cell) const noexcept {
 
 void ColumnStage::begin(ColumnType column_type, std::uint32_t rows) {
   type = column_type;
+  spelled_ = false;
   switch (type) {
     case ColumnType::category:
     case ColumnType::text:
@@ -218,7 +219,8 @@ bool ColumnStage::stage_one(std::uint32_t row, std::string_view cell, const Cell
       reals[row] = kNoReal;
       return false;
     case ColumnType::boolean:
-      if (!parse_boolean(cell, truth)) return false;
+      if (!parse_boolean(cell, truth)) return stage_counted(row, cell, rules);
+      spelled_ = spelled_ || (cell != "0" && cell != "1");
       integers[row] = truth ? 1 : 0;
       return true;
     case ColumnType::time:
@@ -228,6 +230,15 @@ bool ColumnStage::stage_one(std::uint32_t row, std::string_view cell, const Cell
     default:
       return false;
   }
+}
+
+// What was taken for yes and no was a count whose first values happened to be 0 and 1. Only where it was
+// written in digits: a 2 among words is a fault.
+bool ColumnStage::stage_counted(std::uint32_t row, std::string_view cell, const CellRules& rules) {
+  double value = 0;
+  if (spelled_ || !parse_real(cell, rules.style, value)) return false;
+  type = ColumnType::integer;
+  return stage_one(row, cell, rules);
 }
 
 void ColumnStage::stage_sparse(std::uint32_t row, const std::vector<std::uint32_t>& at,

@@ -57,9 +57,10 @@ class ColumnStage {
   void stage_text(std::uint32_t row, Cell cell) { cells[row] = cell; }
   void stage_sparse(std::uint32_t row, const std::vector<std::uint32_t>& at, const std::vector<float>& value);
 
-  trainer::ColumnType type = trainer::ColumnType::text;  // integer becomes real when it meets one
-  std::vector<Cell> cells;                               // category, text
-  std::vector<std::int64_t> integers;                    // integer, boolean, time
+  // An integer becomes real when it meets one, a boolean of 0 and 1 integer when it meets another number.
+  trainer::ColumnType type = trainer::ColumnType::text;
+  std::vector<Cell> cells;             // category, text
+  std::vector<std::int64_t> integers;  // integer, boolean, time
   std::vector<double> reals;
   std::vector<std::uint32_t> sparse_begin;  // sparse: of each row in the two below
   std::vector<std::uint32_t> sparse_end;
@@ -73,8 +74,10 @@ class ColumnStage {
                    std::vector<std::uint32_t>& unfit);
   template <bool kTrim>
   void stage_cells(const CellSpan& span);
+  bool stage_counted(std::uint32_t row, std::string_view cell, const CellRules& rules);
   void widen();
 
+  bool spelled_ = false;  // a boolean column of this block has words
   std::vector<std::uint32_t> odd_;
 };
 

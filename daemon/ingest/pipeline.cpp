@@ -206,8 +206,9 @@ class Ingest {
     report_.rows += block.rows;
     for (BadRow& row : block.bad_rows) SAMOVAR_CHECK(bad_.add(std::move(row)));
     SAMOVAR_CHECK(bad_.check(report_.rows));
-    for (std::size_t c = 0; c < block.real.size(); ++c) {
-      if (block.real[c] != 0) report_.schema.columns[c].type = trainer::ColumnType::real;
+    for (std::size_t c = 0; c < block.types.size(); ++c) {
+      trainer::ColumnType& type = report_.schema.columns[c].type;
+      if (trainer::stands_for(type, block.types[c])) type = block.types[c];
     }
     if (block.rows == 0) return {};
     profile_.add(block.rows, std::move(block.stats));
@@ -225,8 +226,11 @@ class Ingest {
     report_.bad_rows = bad_.count();
     for (std::size_t c = 0; c < report_.schema.columns.size(); ++c) {
       if (report_.schema.columns[c].type == plan_.schema.columns[c].type) continue;
-      report_.notes.push_back(fmt::format("column \"{}\" holds numbers that are not whole: it is real now",
-                                          report_.schema.columns[c].name));
+      const auto& [name, type, sensitive] = report_.schema.columns[c];
+      report_.notes.push_back(
+          type == trainer::ColumnType::real
+              ? fmt::format("column \"{}\" holds numbers that are not whole: it is real now", name)
+              : fmt::format("column \"{}\" holds other numbers than 0 and 1: it is integer now", name));
     }
     if (bad_.count() > bad_.kept()) {
       report_.notes.push_back(

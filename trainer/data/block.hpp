@@ -61,9 +61,9 @@ void encode_block(const BlockColumns& block, Bytes& out);
 
 class BlockView {
  public:
-  // Borrows `bytes`. Errc::corrupt when they are not a block of this schema's types; an integer column
-  // stands for a real one (a column widened after its first blocks were written). `scratch`, when given,
-  // holds what had to be unpacked and is borrowed too: a reader of many blocks uses the same one again.
+  // Borrows `bytes`. Errc::corrupt when they are not a block of this schema's types (see stands_for).
+  // `scratch`, when given, holds what had to be unpacked and is borrowed too: a reader of many blocks uses
+  // the same one again.
   static Result<BlockView> open(ByteView bytes, const Schema& schema, Bytes* scratch = nullptr);
 
   std::uint32_t rows() const noexcept { return rows_; }

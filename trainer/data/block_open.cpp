@@ -83,7 +83,7 @@ class BlockOpener {
 
   bool column(const ColumnHead& head, BlockView::ColumnView& view, ColumnType expected) {
     const auto type = static_cast<ColumnType>(head.type);
-    if (type != expected && !(type == ColumnType::integer && expected == ColumnType::real)) return false;
+    if (!stands_for(type, expected)) return false;
     if (head.zero != 0 || head.flags > kHasMissing) return false;
     view.type = type;
     view.encoding = head.encoding;

@@ -23,6 +23,12 @@ enum class ColumnType : std::uint8_t {
 };
 std::string_view to_string(ColumnType type) noexcept;
 std::optional<ColumnType> parse_column_type(std::string_view text) noexcept;
+// May a block's column of type `stored` be read as one of type `wanted`? The same, or a number of a wider
+// type: a column is widened by what comes late in a file, when its first blocks are written.
+constexpr bool stands_for(ColumnType stored, ColumnType wanted) noexcept {
+  return stored == wanted || (stored == ColumnType::integer && wanted == ColumnType::real) ||
+         (stored == ColumnType::boolean && (wanted == ColumnType::integer || wanted == ColumnType::real));
+}
 
 struct ColumnSpec {
   std::string name;  // unique within the schema, UTF-8, 1 to 256 bytes

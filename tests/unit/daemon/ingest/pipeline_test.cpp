@@ -91,6 +91,26 @@ TEST(Pipeline, WidensIntegersThatMeetReals) {
   EXPECT_THAT(got.rows(), testing::Contains(TextRow{"2.500000", "1.000000", "a"}));
 }
 
+TEST(Pipeline, WidensYesAndNoInDigitsThatMeetOtherNumbers) {
+  const Outcome got =
+      run("n,x,c\n1,1,a\n0,1,a\n,1,a\n7,0.5,a\n",
+          schema_of({{"n", ColumnType::boolean}, {"x", ColumnType::boolean}, {"c", ColumnType::category}}));
+  ASSERT_TRUE(got.report) << got.error;
+  EXPECT_EQ(got.report->bad_rows, 0u);
+  EXPECT_EQ(got.report->schema.columns[0].type, ColumnType::integer);
+  EXPECT_EQ(got.report->schema.columns[1].type, ColumnType::real);
+  EXPECT_THAT(got.report->notes, testing::Contains(HasSubstr("\"n\" holds other numbers than 0 and 1")));
+  EXPECT_THAT(got.rows(), testing::Contains(TextRow{"7", "0.500000", "a"}));
+}
+
+TEST(Pipeline, KeepsYesAndNoInWordsAndSetsNumbersAside) {
+  const Outcome got = run("n,x\nyes,1\nno,1\n7,1\nyes,1\nyes,1\n",
+                          schema_of({{"n", ColumnType::boolean}, {"x", ColumnType::boolean}}));
+  ASSERT_TRUE(got.report) << got.error;
+  EXPECT_EQ(got.report->schema.columns[0].type, ColumnType::boolean);
+  EXPECT_EQ(got.report->bad_rows, 1u);
+}
+
 TEST(Pipeline, ReadsEveryLengthOfInteger) {
   std::string text = "n\n";
   std::multiset<std::string> want;
