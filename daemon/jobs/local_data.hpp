@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "daemon/jobs/operations.hpp"
 #include "daemon/jobs/uploads.hpp"
 #include "daemon/store/data_dir.hpp"
+#include "daemon/store/scrub.hpp"
 #include "security/secret_bytes.hpp"
 
 namespace samovar::jobs {
@@ -139,6 +141,17 @@ class LocalData final : public DataService {
   Task<void> sweep();
   Task<void> run_scrub(std::string operation_id);
   Task<Result<std::uint64_t>> scrub_all(std::string operation_id);
+  struct ScrubPlace {
+    std::string dataset_id;
+    std::uint32_t version = 1;
+    std::optional<std::uint32_t> shard;  // none: an object beside the shards
+  };
+  struct ScrubList {
+    std::vector<store::ScrubTarget> targets;
+    std::map<std::string, ScrubPlace> places;  // by the target's name
+  };
+  ScrubList scrub_list() const;
+  bool note_damage(const ScrubPlace& place, const std::string& name);
 
   Result<security::SecretBytes> unwrap(std::string_view purpose, std::string_view id, ByteView wrapped) const;
   Bytes wrap(std::string_view purpose, std::string_view id, const security::SecretBytes& key) const;
@@ -162,7 +175,6 @@ class LocalData final : public DataService {
   bool scrubbing_ = false;
   bool stopping_ = false;
   Loop::Id sweep_timer_ = 0;
-  MonoTime scrubbed_{};
 
   // Last: its threads end first.
   Pool jobs_;

@@ -8,15 +8,17 @@
 #include "daemon/cluster/dataset_rights.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/jobs/pause.hpp"
-#include "security/sealed_file.hpp"
+#include "daemon/store/scrub.hpp"
 
 namespace samovar::jobs {
 namespace {
 
 constexpr std::chrono::hours kSweepEvery{1};
 constexpr std::chrono::hours kScrubEvery{24 * 6};  // so that each file is read within seven days
-// Between two files: four times as long as reading one took, so that a scrub takes a fifth of the disk.
+// Between two slices: four times as long as reading one took, so that a scrub takes a fifth of the disk.
 constexpr int kScrubRest = 4;
+constexpr std::size_t kScrubSliceBytes = 4u << 20;
+constexpr std::chrono::milliseconds kScrubShownEvery{500};
 
 Error gone() { return {Errc::not_found, "there is no such data set"}; }
 
@@ -154,57 +156,71 @@ Task<void> LocalData::run_scrub(std::string operation_id) {
   book_.end(operation_id, state, sentence, cluster_.now());
 }
 
+// Every stored file that a manifest names.
+LocalData::ScrubList LocalData::scrub_list() const {
+  ScrubList list;
+  const auto add = [&](const cluster::DatasetVersion& version, const std::string& file, ByteView hash,
+                       std::uint64_t bytes, std::optional<std::uint32_t> shard) {
+    store::ScrubTarget target;
+    target.name = fmt::format("{}.{}/{}", version.dataset_id, version.version, file);
+    target.path = dir_->version_file(version.dataset_id, version.version, file);
+    target.stored_bytes = bytes;
+    // A record of another length is no hash that a file could have.
+    if (hash.size() == target.hash.size()) std::copy(hash.begin(), hash.end(), target.hash.begin());
+    list.places[target.name] = {version.dataset_id, version.version, shard};
+    list.targets.push_back(std::move(target));
+  };
+  for (const auto& ref : cluster_.version_refs()) {
+    const auto version = cluster_.dataset_version(ref.dataset_id, ref.version);
+    if (!version) continue;
+    for (const auto& shard : version->shards)
+      add(*version, std::to_string(shard.number), shard.hash, shard.stored_bytes, shard.number);
+    for (const auto& object : version->objects)
+      add(*version, object.name, object.hash, object.stored_bytes, std::nullopt);
+  }
+  return list;
+}
+
 // How many files are damaged. Needs no keys. Errc::conflict when cancelled.
 Task<Result<std::uint64_t>> LocalData::scrub_all(std::string operation_id) {
   const auto cancelled = cancels_[operation_id];
-  const auto refs = cluster_.version_refs();
-  std::uint64_t total = 0;
-  for (const auto& ref : refs)
-    if (const auto summary = cluster_.version_summary(ref.dataset_id, ref.version))
-      total += summary->stored_bytes;
-  const auto begin = [total](Operation& operation) {
+  ScrubList list = scrub_list();
+  const auto pass = std::make_shared<store::ScrubPass>(disk_, std::move(list.targets));
+  const auto begin = [&pass](Operation& operation) {
     operation.state = OperationState::running;
     operation.step = "checking";
-    operation.total_bytes = total;
+    operation.total_bytes = pass->bytes_total();
   };
   book_.change(operation_id, begin);
   std::uint64_t damaged = 0;
-  for (const auto& ref : refs) {
-    const auto version = cluster_.dataset_version(ref.dataset_id, ref.version);
-    if (!version) continue;  // destroyed meanwhile
-    struct Piece {
-      std::string name;
-      Bytes hash;
-      std::uint64_t bytes = 0;
-      int shard = -1;
-    };
-    std::vector<Piece> pieces;
-    for (const auto& shard : version->shards)
-      pieces.push_back(
-          {std::to_string(shard.number), shard.hash, shard.stored_bytes, static_cast<int>(shard.number)});
-    for (const auto& object : version->objects)
-      pieces.push_back({object.name, object.hash, object.stored_bytes, -1});
-    for (const auto& piece : pieces) {
-      if (cancelled->load() || stopping_) co_return Error{Errc::conflict, "cancelled"};
-      const MonoTime before = loop_.clock().mono();
-      auto look = [disk = &disk_, path = dir_->version_file(ref.dataset_id, ref.version, piece.name)] {
-        return security::hash_stored_file(*disk, path);
-      };
-      auto hash = co_await run_on(io_, loop_, std::move(look));
-      const bool good = hash && to_bytes(ByteView(*hash)) == piece.hash;
-      // Destroyed while it was read: no damage.
-      if (!good && cluster_.version_summary(ref.dataset_id, ref.version)) {
-        ++damaged;
-        SAMOVAR_LOG(error, jobs, "a stored file is damaged", kv("dataset", ref.dataset_id),
-                    kv("version", ref.version), kv("file", piece.name));
-        if (piece.shard >= 0) on_damage(ref.dataset_id, ref.version, static_cast<std::uint32_t>(piece.shard));
-      }
-      const auto step = [&piece](Operation& operation) { operation.done_bytes += piece.bytes; };
-      book_.change(operation_id, step);
-      co_await pause(loop_, (loop_.clock().mono() - before) * kScrubRest);
+  MonoTime shown{};
+  while (!pass->done()) {
+    if (cancelled->load() || stopping_) co_return Error{Errc::conflict, "cancelled"};
+    const MonoTime before = loop_.clock().mono();
+    auto read = [pass] { return pass->step(kScrubSliceBytes); };
+    const auto step = co_await run_on(io_, loop_, std::move(read));
+    if (!step) {  // the pool has more urgent work than it can queue
+      co_await pause(loop_, kScrubShownEvery);
+      continue;
     }
+    if (step->finished != nullptr && step->finding == store::ScrubFinding::damaged)
+      damaged += note_damage(list.places[step->finished->name], step->finished->name) ? 1 : 0;
+    if (before - shown >= kScrubShownEvery) {
+      shown = before;
+      const auto show = [&pass](Operation& operation) { operation.done_bytes = pass->bytes_done(); };
+      book_.change(operation_id, show);
+    }
+    co_await pause(loop_, (loop_.clock().mono() - before) * kScrubRest);
   }
   co_return damaged;
+}
+
+// False when it was destroyed while it was read: that is no damage.
+bool LocalData::note_damage(const ScrubPlace& place, const std::string& name) {
+  if (!cluster_.version_summary(place.dataset_id, place.version)) return false;
+  SAMOVAR_LOG(error, jobs, "a stored file is damaged", kv("file", name));
+  if (place.shard) on_damage(place.dataset_id, place.version, *place.shard);
+  return true;
 }
 
 void LocalData::on_damage(const std::string& dataset_id, std::uint32_t version, std::uint32_t shard) {
