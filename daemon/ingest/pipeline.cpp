@@ -86,7 +86,7 @@ class Ingest {
     cutter_ = std::make_unique<RecordCutter>(
         text, CutRules{csv ? rules_.split.quote : std::nullopt, rules_.split.delimiter});
     text_bytes_ = bytes;
-    report_.shards = shard_count(bytes);
+    report_.shards = plan_.in_order ? 1 : shard_count(bytes);
     block_rows_ = trainer::block_rows_max(plan_.schema.columns.size());
     block_text_ =
         std::clamp<std::size_t>(plan_.memory_bytes_max / 2 / report_.shards, kBlockTextMin, kBlockTextMax);

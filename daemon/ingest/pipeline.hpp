@@ -25,6 +25,7 @@ struct IngestPlan {
   std::uint64_t seed = 1;
   std::uint64_t raw_bytes = 0;  // of the upload; 0: unknown
   unsigned threads = 1;
+  bool in_order = false;  // one shard, whose rows are as the file has them
   std::uint64_t memory_bytes_max = 256u << 20;
   double bad_rows_share_max = 0.05;  // of the rows so far, once past bad_rows_free
   std::uint64_t bad_rows_free = 1000;

@@ -42,6 +42,21 @@ enum class MessageType : std::uint8_t {
   found = 6,
   report = 7,
   failed = 8,
+  // Training and scoring: daemon/jobs/train_protocol.hpp.
+  train = 9,
+  score = 10,
+  want_input = 11,
+  input = 12,
+  want_output = 13,
+  output = 14,
+  saved = 15,
+  kept = 16,
+  step = 17,
+  metric = 18,
+  log = 19,
+  trained = 20,
+  scored = 21,
+  stop = 22,
 };
 
 enum class WorkerMode : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -95,6 +96,9 @@ void append_cell(const trainer::BlockView& block, const trainer::Schema& schema,
 
 }  // namespace
 
+void append_csv_text(std::string_view text, std::string& out) { append_text(text, out); }
+void append_csv_number(float value, std::string& out) { append_number(value, out); }
+
 void append_csv_header(const trainer::Schema& schema, std::string& out) {
   for (std::size_t column = 0; column < schema.columns.size(); ++column) {
     if (column > 0) out += ',';
@@ -103,27 +107,54 @@ void append_csv_header(const trainer::Schema& schema, std::string& out) {
   out += "\r\n";
 }
 
-void append_csv_rows(const trainer::BlockView& block, const trainer::Schema& schema, std::uint32_t first,
-                     std::uint32_t count, std::string& out) {
-  std::vector<Cells> cells(schema.columns.size());
-  for (std::size_t column = 0; column < cells.size(); ++column) {
+struct CsvRows::State {
+  const trainer::BlockView& block;
+  const trainer::Schema& schema;
+  std::vector<std::size_t> columns;
+  std::uint32_t first = 0;
+  std::vector<Cells> cells;
+};
+
+CsvRows::CsvRows(const trainer::BlockView& block, const trainer::Schema& schema,
+                 std::span<const std::size_t> columns, std::uint32_t first, std::uint32_t count)
+    : state_(new State{block, schema, {columns.begin(), columns.end()}, first, {}}) {
+  state_->cells.resize(columns.size());
+  for (std::size_t place = 0; place < columns.size(); ++place) {
+    Cells& cells = state_->cells[place];
+    const std::size_t column = columns[place];
     const ColumnType type = schema.columns[column].type;
     if (type == ColumnType::real) {
-      cells[column].reals.resize(count);
-      block.reals(column, first, std::span<double>(cells[column].reals));
+      cells.reals.resize(count);
+      block.reals(column, first, std::span<double>(cells.reals));
     } else if (type == ColumnType::integer || type == ColumnType::boolean || type == ColumnType::time) {
-      cells[column].integers.resize(count);
-      block.integers(column, first, std::span<std::int64_t>(cells[column].integers));
+      cells.integers.resize(count);
+      block.integers(column, first, std::span<std::int64_t>(cells.integers));
     }
   }
+}
+
+CsvRows::~CsvRows() = default;
+
+void CsvRows::append(std::uint32_t index, std::string& out) const {
+  const State& state = *state_;
+  const std::uint32_t row = state.first + index;
+  for (std::size_t place = 0; place < state.columns.size(); ++place) {
+    if (place > 0) out += ',';
+    const std::size_t column = state.columns[place];
+    if (state.block.valid(column, row))
+      append_cell(state.block, state.schema, state.cells[place], column, row, index, out);
+  }
+}
+
+void append_csv_rows(const trainer::BlockView& block, const trainer::Schema& schema, std::uint32_t first,
+                     std::uint32_t count, std::string& out) {
+  std::vector<std::size_t> columns(schema.columns.size());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  const CsvRows rows(block, schema, columns, first, count);
   for (std::uint32_t index = 0; index < count; ++index) {
     // An empty line would be read as no row at all.
-    if (cells.size() == 1 && !block.valid(0, first + index)) out += "\"\"";
-    for (std::size_t column = 0; column < cells.size(); ++column) {
-      if (column > 0) out += ',';
-      if (block.valid(column, first + index))
-        append_cell(block, schema, cells[column], column, first + index, index, out);
-    }
+    if (columns.size() == 1 && !block.valid(0, first + index)) out += "\"\"";
+    rows.append(index, out);
     out += "\r\n";
   }
 }

@@ -40,7 +40,7 @@ struct SpawnSetup {
 };
 
 // posix_spawn, not fork: this process has threads, and their locks would be copied as they stand.
-int spawn_worker(const std::string& program, int socket, pid_t& pid) {
+int spawn_worker(const std::string& program, std::uint64_t memory_mib, int socket, pid_t& pid) {
   SpawnSetup setup;
   for (int fd = 0; fd < 3; ++fd)
     setup.keep(posix_spawn_file_actions_addopen(&setup.actions, fd, "/dev/null", O_RDWR, 0));
@@ -56,14 +56,18 @@ int spawn_worker(const std::string& program, int socket, pid_t& pid) {
   setup.keep(posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   if (setup.error != 0) return setup.error;
   char name[] = "samovar-worker";
-  char* arguments[] = {name, nullptr};
-  char* environment[] = {nullptr};
+  std::string memory = std::to_string(memory_mib);
+  char* arguments[] = {name, memory_mib > 0 ? memory.data() : nullptr, nullptr};
+  // The one library that looks there would make threads before the sandbox is closed.
+  char blas[] = "OPENBLAS_NUM_THREADS=1";
+  char* environment[] = {blas, nullptr};
   return posix_spawn(&pid, program.c_str(), &setup.actions, &setup.attributes, arguments, environment);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program) {
+Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
+                                                            std::uint64_t memory_mib) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{Errc::io, "no socket for the ingest worker: " + std::generic_category().message(errno)};
@@ -75,7 +79,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
     theirs = std::move(moved);
   }
   pid_t pid = -1;
-  if (const int error = spawn_worker(program, theirs.get(), pid); error != 0)
+  if (const int error = spawn_worker(program, memory_mib, theirs.get(), pid); error != 0)
     return Error{Errc::unsupported, "the program " + program + ", which reads files, cannot be started (" +
                                         std::generic_category().message(error) +
                                         "): install the package samovar again, or correct worker_path"};

@@ -4,6 +4,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,9 @@ namespace samovar::jobs {
 class WorkerProcess {
  public:
   // Errors name what to do about a program that is missing or cannot run.
-  static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program);
+  // `memory_mib`: what it may have; 0: as much as reading a file takes.
+  static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program,
+                                                      std::uint64_t memory_mib = 0);
   // Kills what still runs.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

@@ -1,16 +1,13 @@
 #include "daemon/worker/job.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
 #include "daemon/cluster/dataset_types.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
-#include "daemon/store/staging.hpp"
 #include "daemon/worker/sink.hpp"
+#include "daemon/worker/upload_source.hpp"
 
 namespace samovar::worker {
 namespace {
@@ -18,25 +15,6 @@ namespace {
 using namespace ingest;  // NOLINT: this file is that vocabulary
 
 constexpr std::chrono::milliseconds kProgressEvery{500};
-
-// The upload, opened with its own key.
-class UploadSource final : public Source {
- public:
-  // Each has a descriptor of its own: reads say where, so they do not disturb each other.
-  static Result<std::unique_ptr<UploadSource>> open(const Descriptor& upload,
-                                                    const security::SecretBytes& key) {
-    Descriptor copy(::dup(upload.get()));
-    if (!copy) return Error{Errc::io, "the upload's descriptor cannot be copied"};
-    SAMOVAR_TRY(auto reader, store::StagingReader::open(store::file_from_descriptor(copy.release()), key));
-    return std::unique_ptr<UploadSource>(new UploadSource(std::move(reader)));
-  }
-  Result<std::size_t> read(MutableBytes out) override { return reader_->read(out); }
-  std::uint64_t raw_bytes_read() const override { return reader_->position(); }
-
- private:
-  explicit UploadSource(std::unique_ptr<store::StagingReader> reader) : reader_(std::move(reader)) {}
-  std::unique_ptr<store::StagingReader> reader_;
-};
 
 Result<Detection> look_at(const WorkerJob& job, const Descriptor& upload) {
   const auto json = nlohmann::json::parse(job.hints_json, nullptr, false);

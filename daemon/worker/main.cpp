@@ -3,15 +3,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "base/failpoint.hpp"
 #include "daemon/ingest/worker_channel.hpp"
 #include "daemon/worker/job.hpp"
 #include "daemon/worker/sandbox.hpp"
+#include "daemon/worker/score.hpp"
+#include "daemon/worker/train.hpp"
 #include "security/init.hpp"
 
 namespace samovar::worker {
@@ -25,6 +29,11 @@ constexpr int kExitFailure = 1;
 bool has_socket() {
   struct stat info {};
   return ::fstat(ingest::kWorkerDescriptor, &info) == 0 && S_ISSOCK(info.st_mode);
+}
+
+bool parse_memory(std::string_view text, std::uint64_t& mib) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), mib);
+  return failed == std::errc{} && end == text.data() + text.size() && mib > 0 && mib < (1u << 24);
 }
 
 // Only in builds that tests use.
@@ -44,8 +53,23 @@ void arm_failpoints([[maybe_unused]] const std::string& specs) {
 #endif
 }
 
-Result<void> run(ingest::WorkerChannel& channel) {
-  SAMOVAR_TRY(auto frame, channel.receive(MessageType::job));
+#if SAMOVAR_TRAINING
+Result<void> train(ingest::WorkerChannel& channel, ingest::Frame& frame) {
+  SAMOVAR_TRY(const auto job, jobs::decode_train_job(frame.body));
+  security::wipe(MutableBytes(frame.body));
+  arm_failpoints(job.failpoints);
+  return train_model(channel, job);
+}
+
+Result<void> score(ingest::WorkerChannel& channel, ingest::Frame& frame) {
+  SAMOVAR_TRY(const auto job, jobs::decode_score_job(frame.body));
+  security::wipe(MutableBytes(frame.body));
+  arm_failpoints(job.failpoints);
+  return score_rows(channel, job);
+}
+#endif
+
+Result<void> read_in(ingest::WorkerChannel& channel, ingest::Frame& frame) {
   SAMOVAR_TRY(const auto job, ingest::decode_job(frame.body));
   security::wipe(MutableBytes(frame.body));
   arm_failpoints(job.failpoints);
@@ -55,30 +79,54 @@ Result<void> run(ingest::WorkerChannel& channel) {
   return ingest_upload(channel, job, frame.descriptor);
 }
 
-// Libraries throw; the largest surprise is memory, which is bounded here.
-Result<void> run_caught(ingest::WorkerChannel& channel) {
-  try {
-    return run(channel);
-  } catch (const std::bad_alloc&) {
-    return Error{
-        Errc::no_space,
-        "reading this file takes more memory than one ingest may use: split it into smaller files, or "
-        "shorten its longest cells"};
-  } catch (const std::exception& e) {
-    return Error{Errc::internal, std::string("the file could not be read: ") + e.what()};
+Result<ingest::Frame> first_message(ingest::WorkerChannel& channel) {
+  for (;;) {
+    SAMOVAR_TRY(auto frame, channel.receive(std::chrono::hours(1)));
+    if (frame) return *std::move(frame);
   }
 }
 
-int work() {
+constexpr const char* kTooLarge =
+    "reading this file takes more memory than one ingest may use: split it into smaller files, or shorten "
+    "its "
+    "longest cells";
+constexpr const char* kModelTooLarge =
+    "this model takes more memory than a job may use on this box: choose fewer hash bits, leave out texts "
+    "and "
+    "columns with very many levels, or give fewer classes";
+
+// Libraries throw; the largest surprise is memory, which is bounded here.
+Result<void> run(ingest::WorkerChannel& channel) {
+  SAMOVAR_TRY(auto frame, first_message(channel));
+  const MessageType type = frame.type;
+  try {
+#if SAMOVAR_TRAINING
+    if (type == MessageType::train) return train(channel, frame);
+    if (type == MessageType::score) return score(channel, frame);
+#endif
+    if (type == MessageType::job) return read_in(channel, frame);
+    return Error{Errc::corrupt, "another message was expected"};
+  } catch (const std::bad_alloc&) {
+    return Error{Errc::no_space, type == MessageType::job ? kTooLarge : kModelTooLarge};
+  } catch (const std::exception& e) {
+    return Error{Errc::internal, std::string(type == MessageType::job ? "the file could not be read: "
+                                                                      : "the work could not be done: ") +
+                                     e.what()};
+  }
+}
+
+int work(std::uint64_t memory_mib) {
   if (auto ready = security::init(); !ready) return kExitFailure;
-  const auto sandbox = enter_sandbox();
+  SandboxLimits limits;
+  if (memory_mib > 0) limits.data_bytes_max = memory_mib << 20;
+  const auto sandbox = enter_sandbox(limits);
   ingest::WorkerChannel channel{ingest::Descriptor(ingest::kWorkerDescriptor)};
   auto done = Result<void>{};
   if (!sandbox) {
     done = sandbox.error();
   } else {
     done = channel.send(MessageType::ready, encode(ingest::WorkerReady{sandbox->own_network}));
-    if (done) done = run_caught(channel);
+    if (done) done = run(channel);
   }
   if (done) return 0;
   ingest::WorkerFailed failed{done.error().code(), done.error().message().substr(0, 4000)};
@@ -94,10 +142,13 @@ int main(int argc, char** argv) {
     std::puts("samovar-worker " SAMOVAR_VERSION);
     return 0;
   }
-  if (argc != 1 || !samovar::worker::has_socket()) {
+  // How much memory it may have, in MiB, is all it is told; it bounds itself before anything else.
+  std::uint64_t memory_mib = 0;
+  const bool told = argc == 2 && samovar::worker::parse_memory(argv[1], memory_mib);
+  if ((argc != 1 && !told) || !samovar::worker::has_socket()) {
     std::fputs("samovar-worker is started by samovard and does nothing by itself\n", stderr);
     return samovar::worker::kExitUsage;
   }
   // Without destructors of static objects: nothing is left to save, and the sandbox allows little.
-  ::_exit(samovar::worker::work());
+  ::_exit(samovar::worker::work(memory_mib));
 }

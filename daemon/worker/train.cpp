@@ -1,0 +1,167 @@
+#include "daemon/worker/train.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/failpoint.hpp"
+#include "daemon/store/staging.hpp"
+#include "daemon/worker/exchange.hpp"
+#include "daemon/worker/shard_source.hpp"
+#include "trainer/spec.hpp"
+#include "trainer/train.hpp"
+
+namespace samovar::worker {
+namespace {
+
+using ingest::MessageType;
+using jobs::InputKind;
+using jobs::OutputKind;
+
+constexpr std::chrono::milliseconds kProgressEvery{500};
+constexpr std::size_t kWordBytesMax = 32;
+
+std::string cut(std::string_view text, std::size_t bytes_max) {
+  // Not in the middle of a character.
+  while (bytes_max < text.size() && bytes_max > 0 &&
+         (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80)
+    --bytes_max;
+  return std::string(text.substr(0, bytes_max));
+}
+
+class Observer final : public trainer::TrainObserver {
+ public:
+  Observer(Exchange& exchange, const jobs::TrainJob& job) : exchange_(exchange), job_(job) {}
+
+  // At most twice a second, and whenever the step changes.
+  bool progress(const trainer::TrainProgress& progress) override {
+    const MonoTime now = real_clock().mono();
+    if (now - told_ >= kProgressEvery || progress.step != step_) {
+      told_ = now;
+      step_ = progress.step;
+      const jobs::StepMessage message{cut(progress.step, kWordBytesMax), std::clamp(progress.share, 0.0, 1.0),
+                                      progress.rows, progress.pass};
+      if (!exchange_.say(MessageType::step, message)) return false;
+    }
+    return !exchange_.stop_asked();
+  }
+
+  bool metric(const trainer::TrainMetric& metric) override {
+    begun_ = true;
+    jobs::MetricMessage message{metric.step, metric.rows, std::max(0.0, metric.seconds), {}};
+    for (const auto& [name, value] : metric.values) {
+      if (message.values.size() == jobs::kMetricValuesMax) break;
+      message.values.emplace_back(cut(name, kWordBytesMax), value);
+    }
+    if (!exchange_.say(MessageType::metric, message)) return false;
+    return !exchange_.stop_asked();
+  }
+
+  void log(std::string_view level, std::string_view text) override {
+    const bool known = level == "warn" || level == "error";
+    const jobs::LogMessage message{std::string(known ? level : "info"), cut(text, jobs::kLogTextBytesMax)};
+    ignore(exchange_.say(MessageType::log, message), "a closed socket is noticed by the next progress");
+  }
+
+  Result<void> checkpoint(std::uint64_t step, ByteView bytes) override {
+    begun_ = true;
+    SAMOVAR_TRY(const auto file, exchange_.seal(job_.job_key, job_.job_id, OutputKind::checkpoint,
+                                                std::max<std::uint64_t>(step, 1), bytes));
+    return exchange_.keep(file);
+  }
+
+  bool begun() const noexcept { return begun_; }
+
+ private:
+  Exchange& exchange_;
+  const jobs::TrainJob& job_;
+  MonoTime told_{};
+  std::string step_;
+  bool begun_ = false;  // what a checkpoint could have said was understood
+};
+
+Result<Bytes> read_whole(const ingest::Descriptor& file, const security::SecretBytes& key,
+                         const security::SealedFileId& place) {
+  SAMOVAR_TRY(const auto reader, security::SealedReader::open(store::file_from_descriptor(::dup(file.get())),
+                                                              "the checkpoint", key, place));
+  Bytes out(static_cast<std::size_t>(reader->size()));
+  SAMOVAR_TRY(const std::size_t got, reader->read_at(0, out));
+  if (got != out.size()) return Error{Errc::corrupt, "the checkpoint ends early"};
+  return out;
+}
+
+trainer::TrainOptions options_of(const jobs::TrainJob& job) {
+  trainer::TrainOptions options;
+  options.threads = job.threads;
+  options.checkpoint_seconds = job.checkpoint_ms / 1000.0;
+  options.checkpoint_steps = job.checkpoint_steps;
+  if (job.memory_bytes != 0) options.memory_bytes = job.memory_bytes;
+  return options;
+}
+
+// What a checkpoint cannot be used for: it was made by another version, or for other data.
+bool is_foreign(Errc code) {
+  return code == Errc::unsupported || code == Errc::corrupt || code == Errc::invalid;
+}
+
+class Training {
+ public:
+  Training(Exchange& exchange, const jobs::TrainJob& job)
+      : exchange_(exchange), job_(job), observer_(exchange, job) {}
+
+  Result<trainer::Trained> run() {
+    SAMOVAR_TRY(const trainer::Schema schema, trainer::decode_schema(job_.schema_json));
+    const auto json = nlohmann::json::parse(job_.spec_json, nullptr, false);
+    auto parsed = trainer::parse_spec(json, &schema);
+    if (!parsed.faults.empty()) return Error{Errc::invalid, parsed.faults.front().detail};
+    SAMOVAR_TRY(const auto source, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version,
+                                                     job_.shards, job_.data_key));
+    const trainer::TrainOptions options = options_of(job_);
+    if (job_.checkpoint_step > 0) {
+      auto checkpoint = read_checkpoint();
+      if (checkpoint) {
+        auto trained =
+            trainer::train(*source, schema, parsed.spec, ByteView(*checkpoint), options, observer_);
+        if (trained || observer_.begun() || !is_foreign(trained.error().code())) return trained;
+        checkpoint = std::move(trained).error();
+      }
+      observer_.log("warn",
+                    fmt::format("The checkpoint at step {} cannot be used ({}): training begins anew.",
+                                job_.checkpoint_step, checkpoint.error().message()));
+    }
+    return trainer::train(*source, schema, parsed.spec, std::nullopt, options, observer_);
+  }
+
+ private:
+  Result<Bytes> read_checkpoint() {
+    SAMOVAR_TRY(const auto file, exchange_.input(InputKind::checkpoint, 0));
+    return read_whole(file, job_.job_key,
+                      jobs::output_place(job_.job_id, OutputKind::checkpoint, job_.checkpoint_step));
+  }
+
+  Exchange& exchange_;
+  const jobs::TrainJob& job_;
+  Observer observer_;
+};
+
+}  // namespace
+
+Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job) {
+  Exchange exchange(channel);
+  SAMOVAR_TRY(const trainer::Trained trained, Training(exchange, job).run());
+  const jobs::StepMessage saving{"saving", 1, 0, 0};
+  SAMOVAR_CHECK(exchange.say(MessageType::step, saving));
+  jobs::TrainedMessage message;
+  SAMOVAR_TRY(message.model, exchange.seal(job.model_key, job.store_id, OutputKind::model, 0, trained.model));
+  SAMOVAR_TRY(message.evaluation, exchange.seal(job.model_key, job.store_id, OutputKind::evaluation, 0,
+                                                as_bytes(trained.evaluation_json)));
+  message.headline_json = trained.headline_json;
+  message.signature_json = trained.signature_json;
+  message.summary_json = trained.summary_json;
+  return exchange.say(MessageType::trained, message);
+}
+
+}  // namespace samovar::worker
