@@ -38,7 +38,8 @@ struct ScoreOptions {
 
 class Scorer {
  public:
-  // Errc::corrupt for what is no model file, Errc::unsupported for one of a later version.
+  // Errc::corrupt for what is no model file, Errc::unsupported for one of a later version or one whose test
+  // vectors this software scores otherwise than the one that trained it.
   static Result<std::unique_ptr<Scorer>> open(ByteView model_file);
   virtual ~Scorer() = default;
 
