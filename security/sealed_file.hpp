@@ -48,7 +48,7 @@ class SealedWriter {
   SealedWriter& operator=(const SealedWriter&) = delete;
 
   Result<void> append(ByteView plain);
-  // BLAKE2b-256 of the whole file as it lies on the disk: scrubbing needs no key.
+  // SHA-256 of the whole file as it lies on the disk: scrubbing needs no key.
   Result<Hash256> finish();
 
  private:

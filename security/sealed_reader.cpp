@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "security/sealed_format.hpp"
+#include "security/sha256.hpp"
 
 namespace samovar::security {
 namespace {
@@ -177,14 +178,14 @@ Result<Bytes> read_sealed_file(Disk& disk, const std::string& path, const Secret
 
 Result<Hash256> hash_stored_file(Disk& disk, const std::string& path) {
   SAMOVAR_TRY(const auto file, disk.open(path, OpenMode::read));
-  Hasher hasher;
+  Sha256 hasher;
   Bytes block(kHashBlockBytes);
   std::uint64_t offset = 0;
   while (true) {
     SAMOVAR_TRY(const std::size_t got, file->read_at(offset, block));
     hasher.update(ByteView(block).first(got));
     offset += got;
-    if (got < block.size()) return hasher.finish();
+    if (got < block.size()) return hasher.digest();
   }
 }
 

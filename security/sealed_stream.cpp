@@ -7,6 +7,7 @@
 #include "base/failpoint.hpp"
 #include "security/memory_lock.hpp"
 #include "security/sealed_format.hpp"
+#include "security/sha256.hpp"
 
 namespace samovar::security {
 namespace {
@@ -69,12 +70,12 @@ struct SealedStreamWriter::State {
     SAMOVAR_CHECK(file->sync());
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.after_sync");
     file.reset();
-    return SealedSummary{plain_bytes, offset, hasher.finish()};
+    return SealedSummary{plain_bytes, offset, hasher.digest()};
   }
 
   std::unique_ptr<File> file;
   const ChunkSealer sealer;
-  Hasher hasher;
+  Sha256 hasher;
   Bytes pending;  // plain bytes that do not fill a chunk yet, or may be the last
   Bytes stored;   // sealed, not written yet
   std::uint64_t plain_bytes = 0;

@@ -8,6 +8,7 @@
 #include "base/failpoint.hpp"
 #include "security/memory_lock.hpp"
 #include "security/sealed_format.hpp"
+#include "security/sha256.hpp"
 
 namespace samovar::security {
 namespace {
@@ -64,7 +65,7 @@ struct SealedWriter::State {
   const ChunkSealer sealer;
   const std::uint64_t chunks;
   std::unique_ptr<File> file;
-  Hasher hasher;
+  Sha256 hasher;
   Bytes buffer;  // plain bytes of the chunk being filled
   std::uint64_t bytes_left;
   std::uint64_t offset = 0;
@@ -131,7 +132,7 @@ Result<Hash256> SealedWriter::finish() {
   if (last_is_open) SAMOVAR_CHECK(state.put_chunk());
   SAMOVAR_CHECK(state.publish());
   state.failed = false;
-  return state.hasher.finish();
+  return state.hasher.digest();
 }
 
 Result<Hash256> write_sealed_file(Disk& disk, const std::string& path, const SecretBytes& key,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "security/sha256.hpp"
+
 namespace samovar::store {
 namespace {
 
@@ -17,7 +19,7 @@ struct ScrubPass::State {
     auto opened = disk.open(targets[next].path, OpenMode::read);
     if (!opened) return std::nullopt;
     file = *std::move(opened);
-    hasher = security::Hasher();
+    hasher = security::Sha256();
     offset = 0;
     const auto size = file->size();
     if (!size || *size != targets[next].stored_bytes) return std::nullopt;
@@ -37,7 +39,7 @@ struct ScrubPass::State {
   std::vector<ScrubTarget> targets;
   std::size_t next = 0;  // the target being read
   std::unique_ptr<File> file;
-  security::Hasher hasher;
+  security::Sha256 hasher;
   std::uint64_t offset = 0;
   Bytes slice;
   std::string position;
@@ -74,7 +76,7 @@ ScrubPass::Step ScrubPass::step(std::size_t bytes_max) {
   state.offset += *got;
   state.bytes_done += *got;
   if (state.offset < target.stored_bytes) return {*got, nullptr, ScrubFinding::good};
-  const bool same = state.hasher.finish() == target.hash;
+  const bool same = state.hasher.digest() == target.hash;
   return state.end(*got, same ? ScrubFinding::good : ScrubFinding::damaged);
 }
 

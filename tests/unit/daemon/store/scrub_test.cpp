@@ -19,7 +19,7 @@ struct Store {
       const std::string path = "/data/" + std::to_string(i);
       const Bytes bytes = pattern(1000 * i, i);
       EXPECT_TRUE(disk.write_file(path, bytes));
-      targets.push_back({name, path, bytes.size(), security::blake2b_256(bytes)});
+      targets.push_back({name, path, bytes.size(), security::sha256(bytes)});
     }
   }
 };
