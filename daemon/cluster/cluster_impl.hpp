@@ -16,8 +16,10 @@ struct Cluster::Impl {
   Task<Result<Fields>> execute(Call call, std::string type, Fields body);
   // The same without a request id and for the node itself: may happen twice, is not recorded.
   Task<Result<Fields>> execute_quietly(std::string type, Fields body);
-  // And with the data set it was about.
+  // And with the data set, job or model it was about.
   Task<Result<Dataset>> change_dataset(Call call, std::string type, Fields body);
+  Task<Result<JobRecord>> change_job(Call call, std::string type, Fields body);
+  Task<Result<Model>> change_model(Call call, std::string type, Fields body);
   std::string new_id(std::string_view prefix);
   WallTime now() const;
   Db& db() const { return machine->db(); }

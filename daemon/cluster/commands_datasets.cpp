@@ -7,6 +7,7 @@
 #include "daemon/cluster/name_key.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/rows_datasets.hpp"
+#include "daemon/cluster/rows_models.hpp"
 #include "security/hash.hpp"
 
 namespace samovar::cluster {
@@ -136,6 +137,7 @@ Result<Fields> apply_dataset_restore(Context& context) {
 Result<Fields> apply_dataset_destroy(Context& context) {
   SAMOVAR_TRY(const Dataset dataset, need_dataset(context));
   if (!dataset.binned_at) return refuse(Refusal::dataset_not_binned);
+  if (is_dataset_needed(context.db, dataset.id)) return refuse(Refusal::dataset_needed);
   std::vector<Fields> versions;
   for (const VersionSummary& summary : list_versions(context.db, dataset.id))
     versions.push_back(certify_version(context, dataset.id, summary.version));

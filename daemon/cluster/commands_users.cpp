@@ -115,19 +115,33 @@ Result<Fields> apply_user_delete(Context& context) {
   // To nobody in silence: whoever is given them may read their rows from then on.
   if (count(context.db, "SELECT count(*) FROM datasets WHERE owner_id = ?", user.id) > 0)
     return refuse(Refusal::owns_datasets);
+  if (count(context.db, "SELECT count(*) FROM models WHERE owner_id = ?", user.id) > 0)
+    return refuse(Refusal::owns_models);
   end_sessions_of(context, user.id, {});
   run(context.db,
       "UPDATE operations SET state = 'cancelled', ended_us = ? WHERE owner_id = ? AND state = 'queued'",
       context.now, user.id);
   if (context.db.changes() > 0) context.changed(Change::Kind::operations);
   run(context.db,
+      "UPDATE jobs SET state = 'cancelled', ended_us = ?, revision = revision + 1 WHERE owner_id = ? AND "
+      "state "
+      "IN ('queued', 'paused')",
+      context.now, user.id);
+  if (context.db.changes() > 0) context.changed(Change::Kind::jobs);
+  run(context.db,
       "UPDATE datasets SET revision = revision + 1 WHERE id IN (SELECT dataset_id FROM dataset_grants WHERE "
       "user_id = ?)",
       user.id);
   if (context.db.changes() > 0) context.changed(Change::Kind::datasets);
-  for (const char* sql : {"DELETE FROM tokens WHERE user_id = ?", "DELETE FROM devices WHERE user_id = ?",
-                          "DELETE FROM responses WHERE user_id = ?",
-                          "DELETE FROM dataset_grants WHERE user_id = ?", "DELETE FROM users WHERE id = ?"})
+  run(context.db,
+      "UPDATE models SET revision = revision + 1 WHERE key IN (SELECT model_key FROM model_grants WHERE "
+      "user_id = ?)",
+      user.id);
+  if (context.db.changes() > 0) context.changed(Change::Kind::models);
+  for (const char* sql :
+       {"DELETE FROM tokens WHERE user_id = ?", "DELETE FROM devices WHERE user_id = ?",
+        "DELETE FROM responses WHERE user_id = ?", "DELETE FROM dataset_grants WHERE user_id = ?",
+        "DELETE FROM model_grants WHERE user_id = ?", "DELETE FROM users WHERE id = ?"})
     run(context.db, sql, user.id);
   context.audit("user.delete", user.id, Fields().set("username", user.username));
   context.changed(Change::Kind::users, user.id);

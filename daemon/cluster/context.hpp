@@ -80,6 +80,22 @@ Result<Fields> apply_dataset_commit(Context& context);
 // commands_operations.cpp
 Result<Fields> apply_operation_begin(Context& context);
 Result<Fields> apply_operation_end(Context& context);
+// commands_jobs.cpp
+Result<Fields> apply_job_begin(Context& context);
+Result<Fields> apply_job_checkpoint(Context& context);
+Result<Fields> apply_job_end(Context& context);
+Result<Fields> apply_job_protect(Context& context);
+Result<Fields> apply_job_remove(Context& context);
+// commands_model_commit.cpp
+Result<Fields> apply_model_commit(Context& context);
+// commands_models.cpp
+Result<Fields> apply_model_update(Context& context);
+Result<Fields> apply_model_promote(Context& context);
+Result<Fields> apply_model_rollback(Context& context);
+Result<Fields> apply_model_grant(Context& context);
+Result<Fields> apply_model_ungrant(Context& context);
+Result<Fields> apply_model_protect(Context& context);
+Result<Fields> apply_model_remove(Context& context);
 
 // Used by several of them.
 Result<User> need_user(Context& context, std::string_view field);

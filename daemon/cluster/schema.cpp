@@ -162,6 +162,45 @@ CREATE INDEX operations_by_state ON operations (state);
 CREATE INDEX operations_by_end ON operations (ended_us);
 )";
 
+constexpr const char* kJobs = R"(
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, owner_id TEXT NOT NULL, dataset_id TEXT NOT NULL,
+  dataset_version INTEGER NOT NULL, spec_json TEXT NOT NULL, state TEXT NOT NULL, error TEXT NOT NULL,
+  attempt INTEGER NOT NULL, model_name TEXT NOT NULL, model_version INTEGER NOT NULL, summary_json TEXT NOT NULL,
+  protect INTEGER NOT NULL, created_us INTEGER NOT NULL, ended_us INTEGER, checkpoint_step INTEGER NOT NULL,
+  checkpoint_hash BLOB NOT NULL, wrapped_key BLOB NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX jobs_by_state ON jobs (state);
+CREATE INDEX jobs_by_owner ON jobs (owner_id);
+CREATE INDEX jobs_by_dataset ON jobs (dataset_id);
+)";
+
+// The key is the name without its case.
+constexpr const char* kModels = R"(
+CREATE TABLE models (
+  key TEXT PRIMARY KEY, name TEXT NOT NULL, description TEXT NOT NULL, kind TEXT NOT NULL, owner_id TEXT NOT NULL,
+  version INTEGER NOT NULL, serving INTEGER NOT NULL, served_before INTEGER NOT NULL, created_us INTEGER NOT NULL,
+  revision INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX models_by_owner ON models (owner_id);
+)";
+
+constexpr const char* kModelVersions = R"(
+CREATE TABLE model_versions (
+  model_key TEXT NOT NULL, version INTEGER NOT NULL, stage TEXT NOT NULL, protect INTEGER NOT NULL,
+  created_us INTEGER NOT NULL, created_by TEXT NOT NULL, job_id TEXT NOT NULL, dataset_id TEXT NOT NULL,
+  dataset_version INTEGER NOT NULL, dataset_hash TEXT NOT NULL, code_version TEXT NOT NULL, spec_json TEXT NOT NULL,
+  signature_json TEXT NOT NULL, headline_json TEXT NOT NULL, stored_bytes INTEGER NOT NULL, hash BLOB NOT NULL,
+  wrapped_key BLOB NOT NULL, evaluation_name TEXT NOT NULL, evaluation_hash BLOB NOT NULL,
+  PRIMARY KEY (model_key, version)) WITHOUT ROWID;
+CREATE INDEX model_versions_by_dataset ON model_versions (dataset_id);
+)";
+
+constexpr const char* kModelGrants = R"(
+CREATE TABLE model_grants (
+  model_key TEXT NOT NULL, user_id TEXT NOT NULL, granted_us INTEGER NOT NULL, granted_by TEXT NOT NULL,
+  PRIMARY KEY (model_key, user_id)) WITHOUT ROWID;
+CREATE INDEX model_grants_by_user ON model_grants (user_id);
+)";
+
 constexpr std::array kTables = {
     Table{"meta", "key", kMeta},
     Table{"cluster", "one", kCluster},
@@ -181,6 +220,10 @@ constexpr std::array kTables = {
     Table{"dataset_objects", "dataset_id, version, name", kDatasetObjects, 2},
     Table{"dataset_grants", "dataset_id, user_id", kDatasetGrants, 2},
     Table{"operations", "id", kOperations, 2},
+    Table{"jobs", "id", kJobs, 3},
+    Table{"models", "key", kModels, 3},
+    Table{"model_versions", "model_key, version", kModelVersions, 3},
+    Table{"model_grants", "model_key, user_id", kModelGrants, 3},
 };
 
 std::int64_t pragma(Db& db, const char* sql) {

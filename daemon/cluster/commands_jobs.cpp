@@ -1,0 +1,185 @@
+// Jobs: accepted, kept going over restarts, ended. Their progress is not in the state.
+//
+//            ┌──────── pause ────────┐
+//            ▼                       │
+//   begin → queued ──────────────→ paused ──→ cancelled
+//            │ ▲  └─ model.commit → done        │
+//            ▼ └──────── retry ─────────────────┤
+//          failed, cancelled ───────────────────┘
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "daemon/cluster/model_commands.hpp"
+#include "daemon/cluster/rows.hpp"
+#include "daemon/cluster/rows_datasets.hpp"
+#include "daemon/cluster/rows_models.hpp"
+
+namespace samovar::cluster {
+namespace {
+
+constexpr std::size_t kErrorBytesMax = 2048;
+constexpr std::int64_t kQueuedPerUserMax = 100;
+constexpr std::int64_t kQueuedMax = 1000;
+constexpr std::int64_t kJobsMax = 20'000;
+
+std::int64_t count_jobs(Db& db, std::string_view state, std::string_view owner_id) {
+  Query row(db, "SELECT count(*) FROM jobs WHERE (?1 = '' OR state = ?1) AND (?2 = '' OR owner_id = ?2)",
+            state, owner_id);
+  return row.next() ? row.number(0) : 0;
+}
+
+bool may_become(std::string_view from, std::string_view to) {
+  if (from == "queued") return to == "paused" || to == "failed" || to == "cancelled";
+  if (from == "paused") return to == "queued" || to == "cancelled";
+  return (from == "failed" || from == "cancelled") && to == "queued";
+}
+
+Result<void> check_room(Context& context, const std::string& owner_id) {
+  if (count_jobs(context.db, "queued", owner_id) >= kQueuedPerUserMax)
+    return Error{Errc::busy, "too many of your jobs are waiting: wait for some of them, or cancel some"};
+  if (count_jobs(context.db, "queued", {}) >= kQueuedMax)
+    return Error{Errc::busy, "too many jobs are waiting: try again later"};
+  return {};
+}
+
+Result<void> check_data(Context& context, const std::string& dataset_id, std::uint32_t version) {
+  const auto dataset = find_dataset(context.db, dataset_id);
+  if (!dataset) return Error{Errc::not_found, "there is no such data set"};
+  if (dataset->binned_at) return refuse(Refusal::dataset_binned);
+  if (!find_summary(context.db, dataset_id, version))
+    return Error{Errc::not_found, "the data set has no such version"};
+  return {};
+}
+
+Fields details_of(const JobRecord& job) {
+  Fields details;
+  details.set("kind", job.kind).set("model", job.name).set("dataset", job.dataset_id);
+  details.set("dataset_version", std::int64_t{job.dataset_version});
+  return details;
+}
+
+std::string_view action_of(std::string_view from, std::string_view to) {
+  if (to == "queued") return from == "paused" ? "job.resume" : "job.retry";
+  if (to == "paused") return "job.pause";
+  return to == "cancelled" ? "job.cancel" : "job.end";
+}
+
+}  // namespace
+
+Result<JobRecord> need_job(Context& context) {
+  SAMOVAR_TRY(const std::string id, context.body.text("id", 64, 1));
+  auto job = find_job(context.db, id);
+  if (!job) return Error{Errc::not_found, "there is no such job"};
+  return *std::move(job);
+}
+
+Result<std::string> read_document(const Fields& body, std::string_view field, std::size_t bytes_max) {
+  SAMOVAR_TRY(const Bytes bytes, body.bytes(field, 2, bytes_max));
+  auto document = canonical_json_object(as_text(bytes), bytes_max);
+  if (!document) return Error{Errc::invalid, fmt::format("{}: {}", field, document.error().message())};
+  return document;
+}
+
+Result<void> finish_job(Context& context, const JobRecord& job, std::string_view model, std::uint32_t version,
+                        const std::string& summary_json) {
+  if (job.state != "queued") return refuse(Refusal::job_state);
+  // Its checkpoint is not needed any more: without a record its file is collected.
+  run(context.db,
+      "UPDATE jobs SET state = 'done', error = '', model_name = ?, model_version = ?, summary_json = ?, "
+      "ended_us = ?, checkpoint_step = 0, checkpoint_hash = x'', revision = revision + 1 WHERE id = ?",
+      model, version, summary_json, context.now, job.id);
+  context.changed(Change::Kind::jobs, job.id);
+  return {};
+}
+
+Result<Fields> apply_job_begin(Context& context) {
+  JobRecord job;
+  SAMOVAR_TRY(job.id, context.body.text("id", 64, 1));
+  SAMOVAR_TRY(job.kind, context.body.text("kind", 32, 1));
+  SAMOVAR_TRY(job.name, context.body.text("name", kModelNameBytesMax));
+  SAMOVAR_CHECK(check_model_name(job.name));
+  SAMOVAR_TRY(const User owner, need_user(context, "owner_id"));
+  SAMOVAR_TRY(job.dataset_id, context.body.text("dataset_id", 64, 1));
+  SAMOVAR_TRY(const std::int64_t version, context.body.number("dataset_version", 1, kVersionsMax));
+  job.dataset_version = static_cast<std::uint32_t>(version);
+  SAMOVAR_TRY(job.spec_json, read_document(context.body, "spec", kSpecBytesMax));
+  SAMOVAR_TRY(job.wrapped_key, context.body.bytes("wrapped_key", kModelKeyBytesMin, kModelKeyBytesMax));
+  SAMOVAR_CHECK(check_data(context, job.dataset_id, job.dataset_version));
+  SAMOVAR_CHECK(check_model_owner(context, job.name, owner.id));
+  SAMOVAR_CHECK(check_room(context, owner.id));
+  if (count_jobs(context.db, {}, {}) >= kJobsMax)
+    return Error{Errc::busy, "there are as many jobs as a box can keep: delete some that are done"};
+  if (find_job(context.db, job.id)) return Error{Errc::conflict, "id: is in use"};
+  run(context.db,
+      "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', 1, '', 0, '{}', 0, ?, NULL, 0, x'', ?, 1)",
+      job.id, job.kind, job.name, owner.id, job.dataset_id, job.dataset_version, job.spec_json, context.now,
+      job.wrapped_key);
+  context.audit("job.begin", job.id, details_of(job));
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_checkpoint(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const std::int64_t step,
+              context.body.number("step", 0, std::numeric_limits<std::int64_t>::max()));
+  SAMOVAR_TRY(const Bytes hash, context.body.bytes("hash", 0, kJobHashBytes));
+  if (hash.size() != (step == 0 ? 0 : kJobHashBytes)) return Error{Errc::invalid, "hash: has a wrong length"};
+  if (job.state != "queued") return refuse(Refusal::job_state);
+  run(context.db,
+      "UPDATE jobs SET checkpoint_step = ?, checkpoint_hash = ?, revision = revision + 1 WHERE id = ?", step,
+      hash, job.id);
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_end(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const std::string state, context.body.text("state", 16, 1));
+  SAMOVAR_TRY(const std::string error, context.body.text("error", kErrorBytesMax));
+  SAMOVAR_TRY(const std::string summary, read_document(context.body, "summary", kSummaryBytesMax));
+  if (!may_become(job.state, state)) return refuse(Refusal::job_state);
+  const bool goes_on = state == "queued";
+  const bool again = goes_on && job.state != "paused";
+  if (goes_on) {
+    SAMOVAR_CHECK(check_data(context, job.dataset_id, job.dataset_version));
+    SAMOVAR_CHECK(check_model_owner(context, job.name, job.owner_id));
+    SAMOVAR_CHECK(check_room(context, job.owner_id));
+  }
+  const bool over = state == "failed" || state == "cancelled";
+  // Nothing new to say about it ("{}") leaves what was known.
+  run(context.db,
+      "UPDATE jobs SET state = ?, error = ?, attempt = ?, summary_json = ?, ended_us = ?, revision = "
+      "revision "
+      "+ 1 WHERE id = ?",
+      state, error, job.attempt + (again ? 1u : 0u), summary == "{}" ? job.summary_json : summary,
+      over ? std::optional<WallTime>(context.now) : std::nullopt, job.id);
+  // Why it failed may quote the data; the log keeps only that it did.
+  context.audit(action_of(job.state, state), job.id, details_of(job).set("state", state),
+                state == "failed" ? "failed" : "ok");
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_protect(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const bool on, context.body.flag("protect"));
+  if (on == job.protect) return Fields().set("id", job.id);
+  run(context.db, "UPDATE jobs SET protect = ?, revision = revision + 1 WHERE id = ?", on, job.id);
+  context.audit("job.protect", job.id, details_of(job).set("protect", on));
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_remove(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  if (job.state == "queued") return refuse(Refusal::job_state);
+  if (job.protect) return refuse(Refusal::job_protected);
+  run(context.db, "DELETE FROM jobs WHERE id = ?", job.id);
+  context.audit("job.remove", job.id, details_of(job).set("state", job.state));
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+}  // namespace samovar::cluster
