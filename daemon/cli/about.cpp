@@ -50,7 +50,10 @@ constexpr Source kSources[] = {{Complete::nodes, "/nodes", "/name", "/model"},
                                {Complete::sessions, "/sessions", "/id", "/address"},
                                {Complete::datasets, "/datasets", "/name", "/id"},
                                {Complete::uploads, "/uploads", "/id", "/file_name"},
-                               {Complete::operations, "/operations", "/id", "/title"}};
+                               {Complete::operations, "/operations", "/id", "/title"},
+                               {Complete::jobs, "/jobs", "/id", "/name"},
+                               {Complete::models, "/models", "/name", "/kind"},
+                               {Complete::scorings, "/scorings", "/id", "/model"}};
 
 Result<void> complete(App& app, const Invocation& invocation) {
   const Candidates found = candidates(table(), invocation.arguments);

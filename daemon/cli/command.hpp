@@ -27,6 +27,9 @@ enum class Complete {
   datasets,
   uploads,
   operations,
+  jobs,
+  models,
+  scorings,
 };
 
 struct Flag {

@@ -184,14 +184,18 @@ Result<void> shards(App& app, const Invocation& invocation) {
 
 Result<void> download(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(json dataset, find_dataset(app, invocation.argument(0)));
-  return save_stream(app, dataset_path(dataset) + "/download", version_query(invocation),
-                     std::string(invocation.flag("out")));
+  Call call;
+  call.path = dataset_path(dataset) + "/download";
+  call.query = version_query(invocation);
+  return save_stream(app, std::move(call), std::string(invocation.flag("out")));
 }
 
 Result<void> bad_rows(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(json dataset, find_dataset(app, invocation.argument(0)));
-  return save_stream(app, dataset_path(dataset) + "/bad-rows", version_query(invocation),
-                     std::string(invocation.flag("out")));
+  Call call;
+  call.path = dataset_path(dataset) + "/bad-rows";
+  call.query = version_query(invocation);
+  return save_stream(app, std::move(call), std::string(invocation.flag("out")));
 }
 
 Result<void> formats(App& app, const Invocation&) {

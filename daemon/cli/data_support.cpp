@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "daemon/cli/app.hpp"
+#include "daemon/cli/digest.hpp"
 #include "daemon/cli/progress.hpp"
 #include "daemon/cli/suggest.hpp"
 
@@ -159,10 +160,52 @@ Result<json> read_columns(App& app, const Invocation& invocation) {
   return changes;
 }
 
-Result<void> save_stream(App& app, std::string path, Query query, const std::string& file) {
-  Call call;
-  call.path = std::move(path);
-  call.query = std::move(query);
+namespace {
+
+// Into a file that is no file yet under its name, so that a broken transfer leaves none.
+class PartFile {
+ public:
+  explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
+    fd_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd_ < 0) errno_ = errno;
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile() {
+    if (fd_ < 0) return;
+    ::close(fd_);
+    ::unlink(part_.c_str());
+  }
+
+  bool write(std::string_view chunk) {
+    while (good() && !chunk.empty()) {
+      const ssize_t n = ::write(fd_, chunk.data(), chunk.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) errno_ = errno;
+      if (n > 0) chunk.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return good();
+  }
+  bool good() const { return errno_ == 0; }
+  Result<void> keep() {
+    if (good() && ::fsync(fd_) != 0) errno_ = errno;
+    if (good() && ::rename(part_.c_str(), name_.c_str()) != 0) errno_ = errno;
+    return good() ? Result<void>() : Result<void>(error());
+  }
+  Error error() const {
+    return Error{errno_ == ENOSPC ? Errc::no_space : Errc::io,
+                 fmt::format("cannot write {}: {}", name_, std::strerror(errno_))};
+  }
+
+ private:
+  const std::string name_, part_;
+  int fd_ = -1;
+  int errno_ = 0;
+};
+
+}  // namespace
+
+Result<void> save_stream(App& app, Call call, const std::string& file) {
   call.go_on = [&app] { return app.io().pause_ms(0); };
   if (file.empty() || file == "-") {
     call.on_data = [&app](std::string_view chunk) {
@@ -173,37 +216,45 @@ Result<void> save_stream(App& app, std::string path, Query query, const std::str
     if (!reply) return std::move(reply).error();
     return {};
   }
-  const std::string part = file + ".part";
-  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return Error{Errc::io, fmt::format("cannot write {}: {}", part, std::strerror(errno))};
-  bool written = true;
+  PartFile part(file);
+  if (!part.good()) return part.error();
+  Sha256 digest;
   std::uint64_t received = 0;
   Result<HttpReply> reply = Error{Errc::io, ""};
   {
     Progress progress(app, "receiving", file);
     call.on_data = [&](std::string_view chunk) {
       received += chunk.size();
-      while (written && !chunk.empty()) {
-        const ssize_t n = ::write(fd, chunk.data(), chunk.size());
-        if (n < 0 && errno == EINTR) continue;
-        written = n >= 0;
-        if (written) chunk.remove_prefix(static_cast<std::size_t>(n));
-      }
+      digest.update(chunk);
       progress.update(received, 0);
-      return written;
+      return part.write(chunk);
     };
     reply = app.call(std::move(call));
   }
-  const int code = errno;
-  const bool synced = ::fsync(fd) == 0;
-  ::close(fd);
-  if (!reply || !written || !synced || ::rename(part.c_str(), file.c_str()) != 0) {
-    ::unlink(part.c_str());
-    if (!reply && written) return std::move(reply).error();
-    return Error{Errc::no_space, fmt::format("cannot write {}: {}", file, std::strerror(code))};
-  }
+  if (!part.good()) return part.error();
+  if (!reply) return std::move(reply).error();
+  const std::string_view told = reply->header("samovar-sha256");
+  if (!told.empty() && told != digest.finish())
+    return Error{Errc::corrupt,
+                 fmt::format("what arrived differs from what the box sent; {} was not written: "
+                             "try again",
+                             file)};
+  SAMOVAR_CHECK(part.keep());
   app.note(fmt::format("Wrote {} to {}.", human_bytes(static_cast<double>(received)), file));
   return {};
+}
+
+Result<std::string> user_id_of(App& app, const std::string& word) {
+  if (word.starts_with("usr_")) return word;
+  auto users = app.get_list("/users");
+  if (!users && app.problem_status() == 403)
+    return Error{Errc::denied,
+                 fmt::format("you may not look users up by name: give the id of {} (usr_…)", word)};
+  if (!users) return std::move(users).error();
+  for (const json& user : (*users)["items"]) {
+    if (user.value("username", "") == word) return user.value("id", "");
+  }
+  return Error{Errc::not_found, fmt::format("no user \"{}\"", word)};
 }
 
 }  // namespace samovar::cli

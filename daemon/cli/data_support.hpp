@@ -12,6 +12,7 @@
 namespace samovar::cli {
 
 class App;
+struct Call;
 
 extern const std::vector<Column> kDatasets;       // of a list
 extern const std::vector<Column> kDatasetRecord;  // of one
@@ -28,9 +29,12 @@ Result<nlohmann::json> read_hints(App& app, const Invocation& invocation);
 std::vector<Flag> column_flags();
 Result<nlohmann::json> read_columns(App& app, const Invocation& invocation);
 
-// Streams an answer to --out FILE (by way of FILE.part) or to stdout.
-Result<void> save_stream(App& app, std::string path, std::vector<std::pair<std::string, std::string>> query,
-                         const std::string& file);
+// Streams an answer to --out FILE (by way of FILE.part) or to stdout. Where the box tells the SHA-256, what
+// was written has it.
+Result<void> save_stream(App& app, Call call, const std::string& file);
+
+// By name or id, for sharing; only an administrator may look up names.
+Result<std::string> user_id_of(App& app, const std::string& word);
 
 extern const Flag kProgressFlag;
 

@@ -127,6 +127,14 @@ Result<std::string> ProcessIo::read_all() {
 
 Result<std::string> ProcessIo::read_line() { return read_line_from(STDIN_FILENO); }
 
+Result<std::size_t> ProcessIo::read_some(char* out, std::size_t room) {
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, out, room);
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno != EINTR || interrupted != 0) return Error{Errc::io, "interrupted while reading stdin"};
+  }
+}
+
 bool ProcessIo::pause_ms(long ms) {
   timespec left{ms / 1000, (ms % 1000) * 1000000};
   while (interrupted == 0 && ::nanosleep(&left, &left) != 0 && errno == EINTR) {

@@ -1,6 +1,7 @@
 // The streams and the terminal behind one interface, so that tests hold them in strings.
 // Data goes to out; everything said to a person goes to err.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ class Io {
   // All of stdin, at most 1 MiB; one line of it, without its end.
   virtual Result<std::string> read_all() = 0;
   virtual Result<std::string> read_line() = 0;
+  // What of stdin is there, at most `room` bytes; 0 at its end.
+  virtual Result<std::size_t> read_some(char* out, std::size_t room) = 0;
 
   // False when the wait was interrupted by Ctrl-C.
   virtual bool pause_ms(long ms) = 0;
@@ -42,6 +45,7 @@ class ProcessIo : public Io {
   Result<std::string> ask_secret(std::string_view question) override;
   Result<std::string> read_all() override;
   Result<std::string> read_line() override;
+  Result<std::size_t> read_some(char* out, std::size_t room) override;
   bool pause_ms(long ms) override;
 };
 

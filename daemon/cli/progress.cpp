@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
@@ -20,8 +21,8 @@ double seconds(Duration time) { return std::chrono::duration<double>(time).count
 
 }  // namespace
 
-Progress::Progress(App& app, std::string what, std::string title)
-    : app_(app), what_(std::move(what)), title_(std::move(title)) {
+Progress::Progress(App& app, std::string what, std::string title, Measure measure)
+    : app_(app), what_(std::move(what)), title_(std::move(title)), measure_(measure) {
   const std::string_view wanted = app.invocation().flag("progress", "auto");
   if (wanted == "json") {
     mode_ = Mode::json;
@@ -66,11 +67,24 @@ void Progress::say(std::string_view text) {
   app_.note(text);
 }
 
+std::string Progress::count_text(double count) const {
+  return measure_ == Measure::bytes ? human_bytes(count) : human_count(std::floor(count)) + " rows";
+}
+
+std::string Progress::amount_text() const {
+  if (measure_ == Measure::share) return {};
+  if (total_ == 0) return count_text(static_cast<double>(done_));
+  const std::string done = measure_ == Measure::rows ? human_count(static_cast<double>(done_))
+                                                     : human_bytes(static_cast<double>(done_));
+  return fmt::format("{} of {}", done, count_text(static_cast<double>(total_)));
+}
+
 std::string Progress::speed_text() const {
+  if (measure_ == Measure::share) return {};
   const double time = seconds(real_clock().mono() - began_);
   if (time < 0.5 || done_ <= first_done_) return {};
   const double speed = static_cast<double>(done_ - first_done_) / time;
-  std::string text = ", " + human_bytes(speed) + "/s";
+  std::string text = ", " + count_text(speed) + "/s";
   if (total_ > done_ && speed > 0)
     text += ", " + human_duration(static_cast<double>(total_ - done_) / speed) + " left";
   return text;
@@ -85,20 +99,19 @@ std::string Progress::bar_text() const {
 
 void Progress::show() {
   shown_last_ = true;
-  const std::string amount = total_ == 0 ? human_bytes(static_cast<double>(done_))
-                                         : fmt::format("{} of {}", human_bytes(static_cast<double>(done_)),
-                                                       human_bytes(static_cast<double>(total_)));
+  const std::string amount = amount_text() + speed_text();
+  const auto list = [](std::string_view first, std::string_view second) {
+    return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : ", ", second);
+  };
   const std::string name = printable(title_);
   if (mode_ == Mode::json) {
     nlohmann::json line = {{"event", what_}, {"title", title_}, {"done", done_}, {"total", total_}};
     if (!step_.empty()) line["step"] = step_;
     app_.io().err(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (mode_ == Mode::lines) {
-    app_.io().err(
-        fmt::format("{} {}: {}{}{}\n", what_, name, step_.empty() ? "" : step_ + ", ", amount, speed_text()));
+    app_.io().err(fmt::format("{} {}: {}\n", what_, name, list(step_, amount)));
   } else if (mode_ == Mode::bar) {
-    const std::string text = fmt::format("{} {} {}{}{}", truncate(name, 24), bar_text(), amount, speed_text(),
-                                         step_.empty() ? "" : ", " + step_);
+    const std::string text = fmt::format("{} {} {}", truncate(name, 24), bar_text(), list(amount, step_));
     const std::size_t width = static_cast<std::size_t>(std::max(app_.io().columns() - 1, 20));
     app_.io().err("\r\x1b[K" + truncate(text, width));
     open_line_ = true;

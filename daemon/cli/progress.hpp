@@ -12,10 +12,13 @@ namespace samovar::cli {
 
 class App;
 
+// What `done` and `total` count. Of a share only the bar is shown, and what the step says.
+enum class Measure : std::uint8_t { bytes, rows, share };
+
 class Progress {
  public:
   // `what` is the verb in the lines ("sending"), `title` the file or data set.
-  Progress(App& app, std::string what, std::string title);
+  Progress(App& app, std::string what, std::string title, Measure measure = Measure::bytes);
   ~Progress();  // leaves a bar's line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -32,10 +35,13 @@ class Progress {
   void show();
   std::string bar_text() const;
   std::string speed_text() const;
+  std::string amount_text() const;
+  std::string count_text(double count) const;
 
   App& app_;
   const std::string what_;
   const std::string title_;
+  const Measure measure_;
   Mode mode_ = Mode::none;
   std::uint64_t done_ = 0;
   std::uint64_t total_ = 0;

@@ -48,6 +48,11 @@ Table build() {
   add_nodes(table);
   add_data_upload(table);
   add_data(table);
+  add_train(table);
+  add_jobs(table);
+  add_models(table);
+  add_predict(table);
+  add_scorings(table);
   add_operations(table);
   add_users(table);
   add_tokens(table);

@@ -86,11 +86,11 @@ std::string dump(const json& value, int indent) {
 }  // namespace
 
 std::string_view state_color(std::string_view word) noexcept {
-  for (const std::string_view good : {"up", "ok", "ready", "full", "done"}) {
+  for (const std::string_view good : {"up", "ok", "ready", "full", "done", "production"}) {
     if (word == good) return "\x1b[32m";
   }
   for (const std::string_view middling :
-       {"warning", "starting", "locked", "new", "partial", "queued", "running"}) {
+       {"warning", "starting", "locked", "new", "partial", "queued", "running", "paused"}) {
     if (word == middling) return "\x1b[33m";
   }
   for (const std::string_view bad :

@@ -23,6 +23,12 @@ Result<std::string> FakeIo::read_line() {
   return line;
 }
 
+Result<std::size_t> FakeIo::read_some(char* out, std::size_t room) {
+  const std::size_t count = input.copy(out, room);
+  input.erase(0, count);
+  return count;
+}
+
 void FakeBox::on(const std::string& key, int status, std::string body,
                  std::vector<std::pair<std::string, std::string>> headers) {
   HttpReply reply;

@@ -29,6 +29,7 @@ class FakeIo : public Io {
   Result<std::string> ask_secret(std::string_view question) override { return ask(question); }
   Result<std::string> read_all() override { return std::move(input); }
   Result<std::string> read_line() override;
+  Result<std::size_t> read_some(char* out, std::size_t room) override;
   bool interrupted = false;  // by Ctrl-C
   bool pause_ms(long ms) override { return !interrupted && (ms == 0 || pauses_left-- > 0); }
 };
