@@ -1,6 +1,7 @@
 // What OpenBLAS and LAPACK do better than loops: dense products, Gram matrices, Cholesky.
 #include <cblas.h>
 
+#include "kernels/cpu/row_parts.hpp"
 #include "kernels/cpu/variant.hpp"
 
 // LAPACK's Fortran entries, which libopenblas has; matrices a column after the other.
@@ -31,10 +32,6 @@ void gemm_f64(Stream*, bool ta, bool tb, std::size_t m, std::size_t n, std::size
 void gemv(Stream*, bool transpose, std::size_t m, std::size_t n, float alpha, const float* a, std::size_t lda,
           const float* x, float beta, float* y) {
   cblas_sgemv(CblasRowMajor, op(transpose), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
-}
-
-std::uint32_t ragged_begin(const Rows& x, std::uint32_t row) {
-  return row == 0 ? x.ragged_begin : x.ragged_ends[row - 1];
 }
 
 // Adds one row's part that is not dense × dense: each of its places with each, and with its numbers.

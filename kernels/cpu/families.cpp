@@ -63,22 +63,53 @@ void means_f64(Stream*, Glm glm, const double* margins, std::size_t n, double* o
   means_of(glm, margins, n, out);
 }
 
-// Losses of a stretch are added in T (vectors), stretches in double.
-constexpr std::size_t kStretch = 256;
+// Eight rows: a loop of fixed length, which becomes vectors. Losses stay apart until the end.
+constexpr std::size_t kBlock = 8;
 
 template <Family family, Link link, bool kLoss, class T>
-T residuals_stretch(T parameter, const T* margins, const float* target, const float* weight, std::size_t n,
-                    T* out) {
-  T losses[8] = {};
-  for (std::size_t i = 0; i < n; ++i) {
+inline void residuals_block(T parameter, const T* margins, const float* target, const float* weight, T* out,
+                            T* losses) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
     const auto m = ops::inside<family>(ops::mean_of<link>(margins[i]));
     const auto y = static_cast<T>(target[i]);
-    const T w = weight != nullptr ? static_cast<T>(weight[i]) : T(1);
+    const auto w = static_cast<T>(weight[i]);
     out[i] = w * ops::residual<family, link>(m, y, parameter);
-    if constexpr (kLoss) losses[i % 8] += w * ops::loss<family>(m, y, parameter);
+    if constexpr (kLoss) losses[i] += w * ops::loss<family>(m, y, parameter);
   }
-  return ((losses[0] + losses[4]) + (losses[2] + losses[6])) +
-         ((losses[1] + losses[5]) + (losses[3] + losses[7]));
+}
+
+template <Family family, Link link, bool kLoss, class T>
+double residuals_loop(T parameter, const T* margins, const float* target, const float* weight, std::size_t n,
+                      T* out) {
+  constexpr std::size_t kStretch = 32 * kBlock;  // losses are added in T that far, then in double
+  static constexpr float kOnes[kBlock] = {1, 1, 1, 1, 1, 1, 1, 1};
+  double total = 0;
+  for (std::size_t first = 0; first < n; first += kStretch) {
+    const std::size_t end = n - first < kStretch ? n : first + kStretch;
+    T losses[kBlock] = {};
+    std::size_t i = first;
+    for (; i + kBlock <= end; i += kBlock) {
+      residuals_block<family, link, kLoss>(parameter, margins + i, target + i,
+                                           weight != nullptr ? weight + i : kOnes, out + i, losses);
+    }
+    if (i < end) {
+      // The last rows in a block of their own, filled up with rows that weigh nothing.
+      T m[kBlock];
+      float y[kBlock];
+      float w[kBlock];
+      T r[kBlock];
+      for (std::size_t j = 0; j < kBlock; ++j) {
+        const bool there = i + j < end;
+        m[j] = there ? margins[i + j] : margins[i];
+        y[j] = there ? target[i + j] : target[i];
+        w[j] = !there ? 0 : weight != nullptr ? weight[i + j] : 1;
+      }
+      residuals_block<family, link, kLoss>(parameter, m, y, w, r, losses);
+      for (std::size_t j = 0; i + j < end; ++j) out[i + j] = r[j];
+    }
+    for (const T loss : losses) total += static_cast<double>(loss);
+  }
+  return total;
 }
 
 template <class T>
@@ -89,18 +120,10 @@ void residuals_of(Glm glm, const T* margins, const float* target, const float* w
     with_link(glm.link, [&](auto link) {
       constexpr Family kFamily = decltype(family)::value;
       constexpr Link kLink = decltype(link)::value;
-      double total = 0;
-      for (std::size_t first = 0; first < n; first += kStretch) {
-        const std::size_t count = n - first < kStretch ? n - first : kStretch;
-        const float* w = weight != nullptr ? weight + first : nullptr;
-        if (loss == nullptr)
-          residuals_stretch<kFamily, kLink, false>(parameter, margins + first, target + first, w, count,
-                                                   out + first);
-        else
-          total += static_cast<double>(residuals_stretch<kFamily, kLink, true>(
-              parameter, margins + first, target + first, w, count, out + first));
-      }
-      if (loss != nullptr) *loss += total;
+      if (loss == nullptr)
+        residuals_loop<kFamily, kLink, false>(parameter, margins, target, weight, n, out);
+      else
+        *loss += residuals_loop<kFamily, kLink, true>(parameter, margins, target, weight, n, out);
     });
   });
 }

@@ -1,12 +1,9 @@
 // Products with rows: margins, gradients, Gram matrices.
+#include "kernels/cpu/row_parts.hpp"
 #include "kernels/cpu/variant.hpp"
 
 namespace samovar::kernels::SAMOVAR_KERNELS_VARIANT {
 namespace {
-
-inline std::uint32_t ragged_begin(const Rows& x, std::uint32_t row) {
-  return row == 0 ? x.ragged_begin : x.ragged_ends[row - 1];
-}
 
 template <class T>
 T dense_dot(const float* values, const T* weights, std::size_t n) {

@@ -1,6 +1,7 @@
 // Chooses the loops for this processor, once.
 #include <cstdlib>
 
+#include "kernels/cpu/tables.hpp"
 #include "kernels/cpu/variant.hpp"
 
 // Of libopenblas; its header declares it only in some versions.
@@ -23,18 +24,45 @@ int wait(Stream*, const char** text) {
   return 0;
 }
 
-Table make() noexcept {
+struct Variant {
+  const char* name;
+  bool present;
+  void (*fill[4])(Table&) noexcept;
+};
+
+std::vector<Table> make() {
   // One thread: the callers divide work by rows, and the worker's sandbox lets no library make threads.
   openblas_set_num_threads(1);
-  Table table{};
-  table.name = "cpu";
-  fill_memory(table);
-  fill_dense(table);
-  baseline::fill_rows(table);
-  baseline::fill_families(table);
-  baseline::fill_updates(table);
-  baseline::fill_vectors(table);
-  return table;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                    __builtin_cpu_supports("bmi2") != 0;
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") != 0 &&
+                      __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512cd") != 0;
+#define SAMOVAR_FILL(v) \
+  { v::fill_rows, v::fill_families, v::fill_updates, v::fill_vectors }
+  const Variant variants[] = {{"cpu sse2", true, SAMOVAR_FILL(baseline)},
+                              {"cpu avx2", avx2, SAMOVAR_FILL(avx2)},
+                              {"cpu avx512", avx512, SAMOVAR_FILL(avx512)}};
+#else
+#define SAMOVAR_FILL(v) \
+  { v::fill_rows, v::fill_families, v::fill_updates, v::fill_vectors }
+  // NEON is part of every 64-bit ARM processor.
+  const Variant variants[] = {{"cpu neon", true, SAMOVAR_FILL(baseline)}};
+#endif
+#undef SAMOVAR_FILL
+  std::vector<Table> tables;
+  for (const Variant& variant : variants) {
+    if (!variant.present) continue;
+    Table table{};
+    table.name = variant.name;
+    fill_memory(table);
+    fill_dense(table);
+    for (const auto fill : variant.fill) fill(table);
+    tables.push_back(table);
+  }
+  return tables;
 }
 
 }  // namespace
@@ -47,9 +75,11 @@ void fill_memory(Table& table) noexcept {
   table.wait = wait;
 }
 
-const Table& cpu() noexcept {
-  static const Table table = make();
-  return table;
+const std::vector<Table>& cpu_tables() noexcept {
+  static const std::vector<Table> tables = make();
+  return tables;
 }
+
+const Table& cpu() noexcept { return cpu_tables().back(); }
 
 }  // namespace samovar::kernels

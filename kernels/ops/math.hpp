@@ -95,6 +95,28 @@ SAMOVAR_HD float sqrt(float x) {
   return __builtin_sqrtf(x);
 #endif
 }
+
+// 1/√x within 8e-7 for x ≥ 0, and finite at 0, so that x · rsqrt(x) is √x everywhere. By whole numbers,
+// products and sums only (Walczyk, Moroz, Cieśliński 2019): a processor's own estimate differs from maker to
+// maker, and models would with it. F is float or a vector of floats, I the whole numbers of the same width.
+template <class I, class F>
+SAMOVAR_HD F rsqrt(F x) {
+  I bits;
+  F y;
+#if defined(__CUDA_ARCH__)
+  bits = __float_as_int(x);
+  y = __int_as_float(0x5f376908 - (bits >> 1));
+#else
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  bits = 0x5f376908 - (bits >> 1);
+  __builtin_memcpy(&y, &bits, sizeof y);
+#endif
+  const F half = 0.5f * x;
+  y = y * (1.50087896f - half * y * y);
+  return y * (1.50000057f - half * y * y);
+}
+SAMOVAR_HD float rsqrt(float x) { return rsqrt<std::int32_t, float>(x); }
+
 SAMOVAR_HD float abs(float x) {
 #if defined(__CUDA_ARCH__)
   return ::fabsf(x);

@@ -1,5 +1,7 @@
 // What a step does to one cell. AdaGrad: Duchi et al. 2011, with a proximal L1; FTRL-proximal: McMahan et al.
 // 2013, Algorithm 1; Adam: Kingma and Ba 2015, on the coordinates that are touched.
+//
+// F is float, or a vector of floats with whole numbers I of the same width.
 #pragma once
 #include "kernels/kernels.hpp"
 #include "kernels/ops/math.hpp"
@@ -7,53 +9,77 @@
 namespace samovar::kernels::ops {
 
 // Towards 0 by `by`, and not across it.
-SAMOVAR_HD float shrink(float x, float by) { return max(x - by, 0.0f) + min(x + by, 0.0f); }
-
-SAMOVAR_HD float ftrl_weight(float z, float n, const Optimizer& o) {
-  return -shrink(z, o.l1) / ((o.epsilon + sqrt(n)) / o.rate + o.l2);
+template <class F, class By>
+SAMOVAR_HD F shrink(F x, By by) {
+  const F low = x - by;
+  const F high = x + by;
+  const F zero = x - x;
+  return (low > zero ? low : zero) + (high < zero ? high : zero);
 }
 
 // What an optimiser's steps have in common, worked out once for a call.
 struct Rates {
   float mean_scale = 1;      // adam: rate / (1 - momentum^t)
   float variance_scale = 1;  // adam: 1 / (1 - decay^t)
+  float ftrl_scale = 1;      // ftrl: 1 / alpha
 };
 SAMOVAR_HD Rates rates_of(const Optimizer& o) {
   Rates r;
   if (o.rule == Rule::adam) {
     const auto t = static_cast<double>(o.step);
-    r.mean_scale = static_cast<float>(o.rate / (1 - pow(static_cast<double>(o.momentum), t)));
+    r.mean_scale =
+        static_cast<float>(static_cast<double>(o.rate) / (1 - pow(static_cast<double>(o.momentum), t)));
     r.variance_scale = static_cast<float>(1 / (1 - pow(static_cast<double>(o.decay), t)));
   }
+  if (o.rule == Rule::ftrl) r.ftrl_scale = 1 / o.rate;
   return r;
 }
 
+// A cell of two: {weight, Σg²}, {z, Σg²} or {weight, velocity}.
+template <Rule rule, class I, class F>
+SAMOVAR_HD F weight_of(F first, F second, const Optimizer& o, const Rates& r) {
+  if constexpr (rule == Rule::ftrl) {
+    const F root = second * rsqrt<I, F>(second);
+    return -shrink(first, o.l1) / ((o.epsilon + root) * r.ftrl_scale + o.l2);
+  }
+  return first;
+}
+
+// kShrinks: whether l1 or l2 is not 0; without them a step is a third shorter.
+template <Rule rule, bool kShrinks, class I, class F, class G>
+SAMOVAR_HD void step_pair(F& first, F& second, G gradient, const Optimizer& o, const Rates& r) {
+  if constexpr (rule == Rule::adagrad) {
+    F g = F{} + gradient;
+    if constexpr (kShrinks) g = gradient + o.l2 * first;
+    second = second + g * g;
+    const F rate = o.rate * rsqrt<I, F>(second + o.epsilon);
+    first = first - rate * g;
+    if constexpr (kShrinks) first = shrink(first, rate * o.l1);
+  } else if constexpr (rule == Rule::ftrl) {
+    const F weight = weight_of<rule, I, F>(first, second, o, r);
+    const F before = second * rsqrt<I, F>(second);
+    second = second + gradient * gradient;
+    const F after = second * rsqrt<I, F>(second);
+    first = first + gradient - (after - before) * r.ftrl_scale * weight;
+  } else {
+    F g = F{} + gradient;
+    if constexpr (kShrinks) g = gradient + o.l2 * first;
+    second = o.momentum * second + g;
+    first = first - o.rate * second;
+    if constexpr (kShrinks) first = shrink(first, o.rate * o.l1);
+  }
+}
+
 template <Rule rule>
-SAMOVAR_HD float weight_of(const float* cell, const Optimizer& o) {
-  if constexpr (rule == Rule::ftrl) return ftrl_weight(cell[0], cell[1], o);
+SAMOVAR_HD float cell_weight(const float* cell, const Optimizer& o, const Rates& r) {
+  if constexpr (rule == Rule::ftrl) return weight_of<rule, std::int32_t, float>(cell[0], cell[1], o, r);
   return cell[0];
 }
 
 template <Rule rule>
 SAMOVAR_HD void step_cell(float* cell, float g, const Optimizer& o, const Rates& r) {
-  if constexpr (rule == Rule::adagrad) {
-    const float w = cell[0];
-    g = g + o.l2 * w;
-    const float sum = cell[1] + g * g;
-    const float rate = o.rate / sqrt(sum + o.epsilon);
-    cell[0] = shrink(w - rate * g, rate * o.l1);
-    cell[1] = sum;
-  } else if constexpr (rule == Rule::ftrl) {
-    const float w = ftrl_weight(cell[0], cell[1], o);
-    const float sum = cell[1] + g * g;
-    const float sigma = (sqrt(sum) - sqrt(cell[1])) / o.rate;
-    cell[0] = cell[0] + g - sigma * w;
-    cell[1] = sum;
-  } else if constexpr (rule == Rule::sgd) {
-    const float w = cell[0];
-    const float velocity = o.momentum * cell[1] + g + o.l2 * w;
-    cell[0] = shrink(w - o.rate * velocity, o.rate * o.l1);
-    cell[1] = velocity;
+  if constexpr (rule != Rule::adam) {
+    step_pair<rule, true, std::int32_t, float>(cell[0], cell[1], g, o, r);
   } else {
     const float w = cell[0];
     g = g + o.l2 * w;
