@@ -80,7 +80,15 @@ class BlockView {
   static constexpr std::uint32_t kMissingCode = 0xffffffff;
   // The same for these rows, in this order; each is below rows().
   void reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<float> out) const;
+  void reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<double> out) const;
   void codes(std::size_t column, std::span<const std::uint32_t> rows, std::span<std::uint32_t> out) const;
+
+  // What `table` has for each row's code, and as its last entry, the one after the levels, for a missing
+  // value; to out[0], out[stride], … Rows [first, first + count), or those named.
+  void map_codes(std::size_t column, std::uint32_t first, std::uint32_t count,
+                 std::span<const std::uint32_t> table, std::uint32_t* out, std::size_t stride) const;
+  void map_codes(std::size_t column, std::span<const std::uint32_t> rows,
+                 std::span<const std::uint32_t> table, std::uint32_t* out, std::size_t stride) const;
 
   std::uint32_t levels(std::size_t column) const noexcept;                        // category
   std::string_view level(std::size_t column, std::uint32_t code) const noexcept;  // category
@@ -113,6 +121,8 @@ class BlockView {
   std::uint32_t code(const ColumnView& column, std::size_t row) const noexcept;
   template <class Real>
   void read_reals(const ColumnView& column, std::uint32_t first, std::span<Real> out) const;
+  template <class Real>
+  void gather_reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<Real> out) const;
 
   std::uint32_t rows_ = 0;
   std::vector<ColumnView> columns_;

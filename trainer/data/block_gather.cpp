@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/assert.hpp"
 #include "trainer/data/block.hpp"
@@ -24,9 +25,9 @@ T load(ByteView bytes, std::size_t index) {
 bool bit(ByteView bits, std::size_t index) { return (bits.data()[index / 8] >> (index % 8) & 1) != 0; }
 
 // Together first, still packed, then turned into floats as a run of rows is: by vectors.
-template <class T>
+template <class T, class Real>
 void packed(ByteView bytes, std::int64_t base, double divisor, std::span<const std::uint32_t> rows,
-            float* out) {
+            Real* out) {
   constexpr std::size_t kStep = 512;
   T together[kStep];
   for (std::size_t first = 0; first < rows.size(); first += kStep) {
@@ -34,7 +35,11 @@ void packed(ByteView bytes, std::int64_t base, double divisor, std::span<const s
     const std::uint32_t* from = rows.data() + first;
     for (std::size_t i = 0; i < count; ++i) together[i] = load<T>(bytes, from[i]);
     const auto* raw = reinterpret_cast<const std::uint8_t*>(together);
-    pack::table().reals32(raw, sizeof(T), base, divisor, count, out + first);
+    if constexpr (std::is_same_v<Real, double>) {
+      pack::table().reals64(raw, sizeof(T), base, divisor, count, out + first);
+    } else {
+      pack::table().reals32(raw, sizeof(T), base, divisor, count, out + first);
+    }
   }
 }
 
@@ -47,9 +52,39 @@ void gather_codes(ByteView bytes, std::uint32_t levels, std::span<const std::uin
   }
 }
 
+// `at` tells which row is the i-th.
+template <class T, class At>
+void look_up(ByteView bytes, std::span<const std::uint32_t> table, std::size_t count, At at,
+             std::uint32_t* out, std::size_t stride) {
+  const auto missing = static_cast<std::uint32_t>(table.size() - 1);
+  const std::uint32_t* known = table.data();
+  const std::uint8_t* from = bytes.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    T code;
+    std::memcpy(&code, from + at(i) * sizeof(T), sizeof(T));
+    out[i * stride] = known[std::min(std::uint32_t{code}, missing)];
+  }
+}
+template <class At>
+void look_up(ByteView bytes, unsigned width, std::span<const std::uint32_t> table, std::size_t count, At at,
+             std::uint32_t* out, std::size_t stride) {
+  switch (width) {
+    case 1:
+      return look_up<std::uint8_t>(bytes, table, count, at, out, stride);
+    case 2:
+      return look_up<std::uint16_t>(bytes, table, count, at, out, stride);
+    case 4:
+      return look_up<std::uint32_t>(bytes, table, count, at, out, stride);
+    default:  // one level, or none at all
+      for (std::size_t i = 0; i < count; ++i) out[i * stride] = table[0];
+  }
+}
+
 }  // namespace
 
-void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<float> out) const {
+template <class Real>
+void BlockView::gather_reals(std::size_t column, std::span<const std::uint32_t> rows,
+                             std::span<Real> out) const {
   SAMOVAR_ASSERT(column < columns_.size() && rows.size() == out.size());
   if (rows.empty()) return;
   SAMOVAR_ASSERT(pack::table().max_code(rows.data(), nullptr, rows.size()) < rows_);
@@ -73,19 +108,20 @@ void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, s
           packed<std::uint64_t>(view.fixed, view.base, divisor, rows, out.data());
           break;
         default:
-          std::fill(out.begin(), out.end(), static_cast<float>(static_cast<double>(view.base) / divisor));
+          std::fill(out.begin(), out.end(), static_cast<Real>(static_cast<double>(view.base) / divisor));
       }
       break;
     }
     case Encoding::f32:  // missing ones are NaN already
-      for (std::size_t i = 0; i < rows.size(); ++i) out[i] = load<float>(view.fixed, rows[i]);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        out[i] = static_cast<Real>(load<float>(view.fixed, rows[i]));
       return;
     case Encoding::f64:
       for (std::size_t i = 0; i < rows.size(); ++i)
-        out[i] = static_cast<float>(load<double>(view.fixed, rows[i]));
+        out[i] = static_cast<Real>(load<double>(view.fixed, rows[i]));
       return;
     case Encoding::bits:
-      for (std::size_t i = 0; i < rows.size(); ++i) out[i] = bit(view.fixed, rows[i]) ? 1.0f : 0.0f;
+      for (std::size_t i = 0; i < rows.size(); ++i) out[i] = bit(view.fixed, rows[i]) ? Real{1} : Real{0};
       break;
     default:
       SAMOVAR_ASSERT(!"a column without numbers");
@@ -93,9 +129,16 @@ void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, s
   if (!view.has_missing) return;
   // Chosen, not jumped to: where half the values are missing, a branch would be guessed wrong half the time.
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float chosen[2] = {std::numeric_limits<float>::quiet_NaN(), out[i]};
+    const Real chosen[2] = {std::numeric_limits<Real>::quiet_NaN(), out[i]};
     out[i] = chosen[bit(view.valid, rows[i]) ? 1 : 0];
   }
+}
+
+void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<float> out) const {
+  gather_reals(column, rows, out);
+}
+void BlockView::reals(std::size_t column, std::span<const std::uint32_t> rows, std::span<double> out) const {
+  gather_reals(column, rows, out);
 }
 
 void BlockView::codes(std::size_t column, std::span<const std::uint32_t> rows,
@@ -115,6 +158,29 @@ void BlockView::codes(std::size_t column, std::span<const std::uint32_t> rows,
     default:
       std::fill(out.begin(), out.end(), view.count == 0 ? kMissingCode : 0);
   }
+}
+
+void BlockView::map_codes(std::size_t column, std::uint32_t first, std::uint32_t count,
+                          std::span<const std::uint32_t> table, std::uint32_t* out,
+                          std::size_t stride) const {
+  SAMOVAR_ASSERT(column < columns_.size() && first <= rows_ && count <= rows_ - first);
+  const ColumnView& view = columns_[column];
+  SAMOVAR_ASSERT(view.type == ColumnType::category && table.size() == view.count + std::size_t{1});
+  look_up(
+      view.fixed, view.width, table, count, [&](std::size_t i) { return first + i; }, out, stride);
+}
+
+void BlockView::map_codes(std::size_t column, std::span<const std::uint32_t> rows,
+                          std::span<const std::uint32_t> table, std::uint32_t* out,
+                          std::size_t stride) const {
+  SAMOVAR_ASSERT(column < columns_.size());
+  if (rows.empty()) return;
+  SAMOVAR_ASSERT(pack::table().max_code(rows.data(), nullptr, rows.size()) < rows_);
+  const ColumnView& view = columns_[column];
+  SAMOVAR_ASSERT(view.type == ColumnType::category && table.size() == view.count + std::size_t{1});
+  look_up(
+      view.fixed, view.width, table, rows.size(), [&](std::size_t i) -> std::size_t { return rows[i]; }, out,
+      stride);
 }
 
 }  // namespace samovar::trainer

@@ -1,0 +1,214 @@
+// From columns to rows of weights. Column by column over a few rows at a time, so that what is written stays
+// in the first cache until its last column.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "trainer/features/columns.hpp"
+#include "trainer/features/words.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+using Kind = InteractionPlan::Kind;
+
+constexpr std::uint32_t kTileRows = 128;
+// Far beyond what any standardised value is, and products of two of them are still numbers.
+constexpr double kValueMax = 1e15;
+
+class RowEncoder {
+ public:
+  RowEncoder(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns, EncodedBatch& out)
+      : plan_(plan), tokens_(tokens), columns_(columns), out_(out) {}
+
+  void run(std::uint32_t rows) {
+    for (std::uint32_t first = 0; first < rows; first += kTileRows) {
+      const std::uint32_t height = std::min(kTileRows, rows - first);
+      float* dense = out_.dense.data() + first * plan_.dense_width;
+      std::uint32_t* slots = out_.slots.data() + first * plan_.slot_width;
+      for (std::size_t i = 0; i < plan_.inputs.size(); ++i) input(i, first, height, dense, slots);
+      for (std::size_t i = 0; i < plan_.interactions.size(); ++i) interaction(i, height, dense, slots);
+      if (plan_.ragged) {
+        for (std::uint32_t row = first; row < first + height; ++row) ragged(row);
+      }
+    }
+  }
+
+ private:
+  void input(std::size_t i, std::uint32_t first, std::uint32_t rows, float* dense, std::uint32_t* slots) {
+    const InputPlan& input = plan_.inputs[i];
+    switch (input.treatment) {
+      case Treatment::number:
+        return number(i, first, rows, dense);
+      case Treatment::number_hash:
+        return number_hash(i, first, rows, slots + input.slot);
+      case Treatment::levels:
+      case Treatment::level_hash:
+        return columns_.slots(i, first, rows, slots + input.slot, plan_.slot_width);
+      case Treatment::weekday:
+      case Treatment::hour:
+        return calendar(i, first, rows, slots + input.slot);
+      default:
+        return;
+    }
+  }
+
+  void number(std::size_t i, std::uint32_t first, std::uint32_t rows, float* dense) {
+    const InputPlan& input = plan_.inputs[i];
+    columns_.numbers(i, first, std::span(numbers_).first(rows));
+    const double center = input.center;
+    const double scale = input.scale;
+    const float fill = bounded((input.fill - center) * scale);
+    const std::size_t width = plan_.dense_width;
+    float* out = dense + input.first;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const double value = numbers_[row];
+      const float here = bounded((value - center) * scale);
+      out[row * width] = present(value) ? here : fill;
+    }
+    if (!input.indicator) return;
+    out = dense + input.indicator_weight;
+    for (std::uint32_t row = 0; row < rows; ++row) out[row * width] = present(numbers_[row]) ? 0.0f : 1.0f;
+  }
+
+  void number_hash(std::size_t i, std::uint32_t first, std::uint32_t rows, std::uint32_t* out) {
+    columns_.numbers(i, first, std::span(numbers_).first(rows));
+    const std::uint64_t key = tokens_.number_key(i);
+    const std::uint32_t missing = tokens_.missing(i);
+    const std::size_t width = plan_.slot_width;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t here = tokens_.number(key, numbers_[row]);
+      out[row * width] = present(numbers_[row]) ? here : missing;
+    }
+  }
+
+  void calendar(std::size_t i, std::uint32_t first, std::uint32_t rows, std::uint32_t* out) {
+    const InputPlan& input = plan_.inputs[i];
+    columns_.numbers(i, first, std::span(numbers_).first(rows));
+    constexpr double kHour = 3600e6;
+    constexpr double kLatest = 1e17;  // beyond the year 5000
+    const std::size_t width = plan_.slot_width;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const double value = numbers_[row];
+      std::uint32_t slot = kNoSlot;
+      if (std::abs(value) <= kLatest) {
+        const auto hours = static_cast<std::int64_t>(std::floor(value / kHour));
+        const std::int64_t days = (hours - (((hours % 24) + 24) % 24)) / 24;
+        // 1970-01-01 was a Thursday, the fourth day of its week.
+        const std::int64_t part =
+            input.treatment == Treatment::hour ? hours - days * 24 : ((days + 3) % 7 + 7) % 7;
+        slot = input.first + static_cast<std::uint32_t>(part);
+      }
+      out[row * width] = slot;
+    }
+  }
+
+  void interaction(std::size_t i, std::uint32_t rows, float* dense, std::uint32_t* slots) {
+    const InteractionPlan& pair = plan_.interactions[i];
+    const InputPlan& a = plan_.inputs[pair.a];
+    const InputPlan& b = plan_.inputs[pair.b];
+    const std::size_t width = plan_.slot_width;
+    if (pair.kind == Kind::product) {
+      for (std::uint32_t row = 0; row < rows; ++row, dense += plan_.dense_width)
+        dense[pair.first] = dense[a.first] * dense[b.first];
+    } else if (pair.kind == Kind::cross) {
+      for (std::uint32_t row = 0; row < rows; ++row, slots += width) {
+        const std::uint32_t at_a = slots[a.slot];
+        const std::uint32_t at_b = slots[b.slot];
+        const std::uint32_t both = pair.first + (at_a - a.first) * b.count + (at_b - b.first);
+        slots[pair.slot] = at_a == kNoSlot || at_b == kNoSlot ? kNoSlot : both;
+      }
+    } else if (pair.kind == Kind::cross_hash) {
+      const std::uint64_t key = tokens_.pair_key(i);
+      for (std::uint32_t row = 0; row < rows; ++row, slots += width) {
+        const std::uint32_t at_a = slots[a.slot];
+        const std::uint32_t at_b = slots[b.slot];
+        const std::uint32_t both = tokens_.whole(key, std::uint64_t{at_a} << 32 | at_b);
+        slots[pair.slot] = at_a == kNoSlot || at_b == kNoSlot ? kNoSlot : both;
+      }
+    }
+  }
+
+  void ragged(std::uint32_t row) {
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const InputPlan& input = plan_.inputs[i];
+      if (input.treatment == Treatment::words) {
+        words(i, columns_.text(i, row));
+      } else if (input.treatment == Treatment::places || input.treatment == Treatment::place_hash) {
+        pairs(i, columns_.sparse(i, row));
+      }
+    }
+    for (std::size_t i = 0; i < plan_.interactions.size(); ++i) {
+      const InteractionPlan& pair = plan_.interactions[i];
+      if (pair.kind != Kind::scaled && pair.kind != Kind::scaled_hash) continue;
+      const InputPlan& a = plan_.inputs[pair.a];
+      const std::uint32_t slot = out_.slots[row * plan_.slot_width + a.slot];
+      if (slot == kNoSlot) continue;
+      const std::uint32_t place = pair.kind == Kind::scaled ? pair.first + (slot - a.first)
+                                                            : tokens_.whole(tokens_.pair_key(i), slot);
+      add(place, out_.dense[row * plan_.dense_width + plan_.inputs[pair.b].first]);
+    }
+    out_.ragged_ends.push_back(static_cast<std::uint32_t>(out_.ragged_slots.size()));
+  }
+
+  // Each word once, however often it is there; all of them together have length 1.
+  void words(std::size_t i, std::string_view text) {
+    places_.clear();
+    Words words(text);
+    for (std::string_view word = words.next(); !word.empty(); word = words.next())
+      places_.push_back(tokens_.level(i, word));
+    std::sort(places_.begin(), places_.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+    if (places_.empty()) return;
+    const auto value = static_cast<float>(1 / std::sqrt(static_cast<double>(places_.size())));
+    for (const std::uint32_t place : places_) add(place, value);
+  }
+
+  void pairs(std::size_t i, const BlockView::SparseRow& pairs) {
+    const InputPlan& input = plan_.inputs[i];
+    const bool hashed = input.treatment == Treatment::place_hash;
+    const std::uint64_t key = tokens_.index_key(i);
+    for (std::size_t at = 0; at < pairs.indices.size(); ++at) {
+      const std::uint32_t index = pairs.indices[at];
+      if (!hashed && index >= input.count) continue;
+      if (!present(pairs.values[at])) continue;
+      add(hashed ? tokens_.whole(key, index) : input.first + index, bounded(pairs.values[at]));
+    }
+  }
+
+  void add(std::uint32_t place, float value) {
+    out_.ragged_slots.push_back(place);
+    out_.ragged_values.push_back(value);
+  }
+
+  static bool present(double value) { return std::abs(value) <= std::numeric_limits<double>::max(); }
+  static float bounded(double value) {
+    return static_cast<float>(std::min(std::max(value, -kValueMax), kValueMax));
+  }
+
+  const PipelinePlan& plan_;
+  const Tokens& tokens_;
+  const InputColumns& columns_;
+  EncodedBatch& out_;
+  std::array<double, kTileRows> numbers_;
+  std::vector<std::uint32_t> places_;
+};
+
+}  // namespace
+
+void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+                 std::uint32_t rows, EncodedBatch& out) {
+  out.rows = rows;
+  out.dense_width = plan.dense_width;
+  out.slot_width = plan.slot_width;
+  out.dense.resize(rows * plan.dense_width);
+  out.slots.resize(rows * plan.slot_width);
+  out.ragged_ends.clear();
+  out.ragged_slots.clear();
+  out.ragged_values.clear();
+  RowEncoder(plan, tokens, columns, out).run(rows);
+}
+
+}  // namespace samovar::trainer

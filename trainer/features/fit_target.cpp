@@ -1,0 +1,155 @@
+#include "trainer/features/fit_target.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "trainer/features/values.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+// The answer that is asked for, when one of two classes is called so.
+bool sounds_positive(std::string_view level) {
+  constexpr std::array<std::string_view, 14> kWords = {"1",        "true", "yes",     "y",     "t",
+                                                       "positive", "pos",  "bad",     "churn", "fraud",
+                                                       "died",     "dead", "default", "case"};
+  std::string lower;
+  for (const char c : level) {
+    if (c == ' ') continue;
+    lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+}  // namespace
+
+TargetFit::TargetFit(const Schema& schema, const JobSpec& spec, std::size_t column)
+    : column_(column), type_(schema.columns[column].type), name_(spec.target), family_("auto") {
+  if (!spec.parameters.is_object()) return;
+  const auto family = spec.parameters.find("family");
+  if (family != spec.parameters.end() && family->is_string()) family_ = family->get<std::string>();
+}
+
+Error TargetFit::invalid(const std::string& what) const {
+  return {Errc::invalid, "the target \"" + name_ + "\" " + what};
+}
+
+void TargetFit::present(const BlockView& block, std::vector<std::uint8_t>& out) {
+  out.assign(block.rows(), 1);
+  if (type_ == ColumnType::category) {
+    for (std::uint32_t row = 0; row < block.rows(); ++row)
+      out[row] = block.text(column_, row).empty() ? 0 : 1;
+  } else {
+    std::vector<double> values(block.rows());
+    block.reals(column_, 0, values);
+    for (std::uint32_t row = 0; row < block.rows(); ++row) out[row] = std::isfinite(values[row]) ? 1 : 0;
+  }
+  missing_ += static_cast<std::uint64_t>(std::count(out.begin(), out.end(), 0));
+}
+
+void TargetFit::add(const BlockView& block, std::span<const std::uint8_t> use) {
+  if (type_ == ColumnType::category) {
+    std::vector<std::uint64_t> counts(block.levels(column_) + std::size_t{1});
+    std::vector<std::uint32_t> codes(block.rows());
+    block.codes(column_, 0, codes);
+    for (std::size_t row = 0; row < codes.size(); ++row)
+      counts[std::min<std::size_t>(codes[row], counts.size() - 1)] += use[row];
+    for (std::uint32_t level = 0; level + 1 < counts.size(); ++level) {
+      if (counts[level] == 0) continue;
+      training_ += counts[level];
+      if (levels_.size() <= kClassesMax) levels_[std::string(block.level(column_, level))] += counts[level];
+    }
+    return;
+  }
+  std::vector<double> values(block.rows());
+  block.reals(column_, 0, values);
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (use[row] == 0) continue;
+    const double value = values[row] + 0.0;
+    if (type_ == ColumnType::boolean) ++(value != 0 ? high_ : low_);
+    min_ = training_ == 0 ? value : std::min(min_, value);
+    max_ = training_ == 0 ? value : std::max(max_, value);
+    ++training_;
+    if (many_ || type_ == ColumnType::boolean) continue;
+    ++values_[value];
+    if (values_.size() > kClassesMax) {
+      many_ = true;
+      values_.clear();
+    }
+  }
+}
+
+Result<TargetPlan> TargetFit::finish(std::vector<std::string>& notes) const {
+  TargetPlan plan;
+  plan.name = name_;
+  plan.type = type_;
+  if (training_ == 0)
+    return invalid("is missing in every row that could train: choose another target or a smaller test share");
+  if (missing_ != 0)
+    notes.push_back(std::to_string(missing_) + " rows are left out because their target is missing.");
+  if (type_ == ColumnType::category) {
+    SAMOVAR_CHECK(finish_levels(plan));
+  } else {
+    SAMOVAR_CHECK(finish_numbers(plan));
+  }
+  if (type_ != ColumnType::boolean && plan.classes.size() == 2)
+    notes.push_back("\"" + plan.classes[1] + "\" is taken as the positive class of \"" + name_ + "\".");
+  return plan;
+}
+
+Result<void> TargetFit::finish_levels(TargetPlan& plan) const {
+  if (levels_.size() < 2)
+    return invalid("has one class only, \"" + levels_.begin()->first + "\": there is nothing to tell apart");
+  if (levels_.size() > kClassesMax)
+    return invalid("has more than " + std::to_string(kClassesMax) + " classes: is it an identifier?");
+  if (family_ == "binomial" && levels_.size() != 2)
+    return invalid("has " + std::to_string(levels_.size()) + " classes: the family must be multinomial");
+  if (family_ != "auto" && family_ != "binomial" && family_ != "multinomial")
+    return invalid("holds categories: the family must be binomial or multinomial");
+  for (const auto& [level, count] : levels_) plan.classes.push_back(level);
+  if (plan.classes.size() == 2) {
+    // The positive one second: by its name, else the rarer one.
+    const bool first = sounds_positive(plan.classes[0]);
+    const bool second = sounds_positive(plan.classes[1]);
+    const bool rarer = levels_.begin()->second < levels_.rbegin()->second;
+    if (first != second ? first : rarer) std::swap(plan.classes[0], plan.classes[1]);
+  }
+  return {};
+}
+
+Result<void> TargetFit::finish_numbers(TargetPlan& plan) const {
+  const bool classes = family_ == "auto" || family_ == "binomial" || family_ == "multinomial";
+  if (type_ == ColumnType::boolean) {
+    if (low_ == 0 || high_ == 0)
+      return invalid(std::string("is ") + (low_ == 0 ? "yes" : "no") +
+                     " in every row of the training data: there is nothing to tell apart");
+    if (classes) plan.classes = {"false", "true"};
+    return {};
+  }
+  if (min_ == max_)
+    return invalid("is " + level_of(min_) +
+                   " in every row of the training data: there is nothing to predict");
+  const bool two = !many_ && values_.size() == 2;
+  if (family_ == "multinomial" && many_)
+    return invalid("has more than " + std::to_string(kClassesMax) +
+                   " different values: that is no set of classes");
+  if (family_ == "binomial" && !two && (min_ < 0 || max_ > 1))
+    return invalid("has more than two values, some beyond 0 and 1: the family cannot be binomial");
+  if (family_ == "multinomial" || (classes && two)) {
+    for (const auto& [value, count] : values_) plan.classes.push_back(level_of(value));
+    return {};
+  }
+  const bool positive = family_ == "gamma";
+  const bool counts = family_ == "poisson" || family_ == "negative_binomial" || family_ == "tweedie";
+  if (positive && min_ <= 0)
+    return invalid("has the value " + level_of(min_) + ": a gamma model needs numbers above 0");
+  if (counts && min_ < 0)
+    return invalid("has the value " + level_of(min_) + ": a " + family_ +
+                   " model needs numbers of 0 and above");
+  return {};
+}
+
+}  // namespace samovar::trainer

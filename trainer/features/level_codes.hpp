@@ -1,0 +1,33 @@
+// From the levels of an input to their weights.
+//
+// Threading: constant after construction.
+// Ownership: borrows the plan, which outlives it.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trainer/features/plan.hpp"
+#include "trainer/features/tokens.hpp"
+
+namespace samovar::trainer {
+
+class LevelCodes {
+ public:
+  LevelCodes(const PipelinePlan& plan, const Tokens& tokens);
+
+  // For an input that is `levels` or `level_hash`. kNoSlot: none of the weights. An empty level is a missing
+  // value, as is "NA" and the like unless training had that as a level.
+  std::uint32_t weight(std::size_t input, std::string_view level) const;
+  std::uint32_t missing(std::size_t input) const;
+  // False for a level that training gave no place of its own.
+  bool known(std::size_t input, std::string_view level) const;
+
+ private:
+  const PipelinePlan& plan_;
+  const Tokens& tokens_;
+  std::vector<std::unordered_map<std::string_view, std::uint32_t>> levels_;  // per input
+};
+
+}  // namespace samovar::trainer

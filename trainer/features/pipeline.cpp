@@ -1,0 +1,115 @@
+#include "trainer/features/pipeline.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/assert.hpp"
+#include "trainer/features/batch_columns.hpp"
+#include "trainer/features/columns.hpp"
+#include "trainer/features/fit.hpp"
+#include "trainer/features/level_codes.hpp"
+#include "trainer/features/plan_json.hpp"
+#include "trainer/features/plan_names.hpp"
+#include "trainer/features/raw_columns.hpp"
+#include "trainer/features/signature.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+class FittedPipeline final : public FeaturePipeline {
+ public:
+  // The plan is laid out.
+  explicit FittedPipeline(PipelinePlan plan)
+      : plan_(std::move(plan)),
+        tokens_(plan_.hash_bits, plan_.hash_seed, plan_.hash_first),
+        codes_(plan_, tokens_) {
+    std::set<std::string_view> seen;
+    for (const InputPlan& input : plan_.inputs) {
+      if (seen.insert(input.name).second)
+        inputs_.columns.push_back({input.name, input.type, input.sensitive});
+      if (input.slot != kNoSlot) slot_names_.push_back(input.name);
+    }
+    for (const InteractionPlan& pair : plan_.interactions) {
+      if (pair.slot != kNoSlot) slot_names_.push_back(pair_input(plan_, pair));
+    }
+  }
+
+  std::size_t weights() const override { return plan_.weights; }
+  std::size_t dense_width() const override { return plan_.dense_width; }
+  std::size_t slot_width() const override { return plan_.slot_width; }
+  bool ragged() const override { return plan_.ragged; }
+  WeightName weight_name(std::size_t weight) const override { return name_of(plan_, weight); }
+  WeightScale weight_scale(std::size_t weight) const override { return scale_of(plan_, weight); }
+  std::vector<WeightGroup> groups() const override { return groups_of(plan_); }
+  const std::string& slot_input(std::size_t place) const override {
+    SAMOVAR_ASSERT(place < slot_names_.size());
+    return slot_names_[place];
+  }
+  const std::vector<std::string>& classes() const override { return plan_.target.classes; }
+  const Schema& inputs() const override { return inputs_; }
+  const PipelinePlan& plan() const override { return plan_; }
+
+  ReadPlan read_plan(const Schema& schema) const override {
+    auto bound = std::make_shared<const BoundColumns>(plan_, codes_, schema);
+    ReadPlan plan;
+    plan.categories = bound->categories();
+    plan.layout = ReadPlan::Layout::rows;
+    plan.levels = bound.get();
+    plan.keeps = std::move(bound);
+    plan.codes_only = true;
+    return plan;
+  }
+
+  std::vector<InputWarning> check_columns(const Schema& schema) const override {
+    return column_warnings(plan_, schema);
+  }
+
+  void encode(const Batch& batch, bool with_target, EncodedBatch& out) const override {
+    const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
+    SAMOVAR_ASSERT(bound != nullptr);
+    const BatchColumns columns(plan_, codes_, *bound, batch);
+    encode_rows(plan_, tokens_, columns, batch.rows(), out);
+    columns.labels(with_target, out);
+  }
+
+  Result<void> encode(const RawTable& rows, EncodedBatch& out,
+                      std::vector<InputWarning>& warnings) const override {
+    for (const auto& [name, values] : rows.columns) {
+      if (values.size() != rows.rows)
+        return Error{Errc::invalid, "the input \"" + name + "\" has another number of rows than is said"};
+    }
+    const RawColumns columns(plan_, codes_, rows, warnings);
+    encode_rows(plan_, tokens_, columns, rows.rows, out);
+    out.target.clear();
+    out.weight.clear();
+    columns.offset(rows, out);
+    return {};
+  }
+
+  nlohmann::json signature() const override { return signature_of(plan_); }
+  nlohmann::json to_json() const override { return plan_to_json(plan_); }
+
+ private:
+  const PipelinePlan plan_;
+  const Tokens tokens_;
+  const LevelCodes codes_;
+  Schema inputs_;
+  std::vector<std::string> slot_names_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FeaturePipeline>> FeaturePipeline::fit(BlockSource& source, const Schema& schema,
+                                                              const JobSpec& spec, const Splitter& splitter,
+                                                              std::vector<std::string>& notes) {
+  SAMOVAR_TRY(PipelinePlan plan, fit_plan(source, schema, spec, splitter, notes));
+  return std::unique_ptr<FeaturePipeline>(std::make_unique<FittedPipeline>(std::move(plan)));
+}
+
+Result<std::unique_ptr<FeaturePipeline>> FeaturePipeline::from_json(const nlohmann::json& json) {
+  SAMOVAR_TRY(PipelinePlan plan, plan_from_json(json));
+  return std::unique_ptr<FeaturePipeline>(std::make_unique<FittedPipeline>(std::move(plan)));
+}
+
+}  // namespace samovar::trainer
