@@ -17,7 +17,10 @@ export default defineConfig({
       output: {
         // One file for what nearly every page needs: it compresses better than a dozen small ones.
         codeSplitting: {
-          groups: [{ name: 'core', test: /node_modules\/@?preact|src\/lib\/(?!api-data|types-data|uploads|upload-memory|rate|tus)|src\/messages\/en\.ts|src\/ui\/(?!plot|work|TrayList|.*Dialog\.tsx)/ }],
+          groups: [
+            { name: 'core', test: /node_modules\/@?preact|src\/lib\/(?!api-data|types-data|api-models|types-models|uploads|upload-memory|rate|tus|password|zones|download)|src\/messages\/en\.ts|src\/ui\/(?!plot|work|TrayList|PasswordField|Copy|.*Dialog\.tsx)/ },
+            { name: 'models', test: /src\/(lib\/api-models|messages\/en-models|routes\/models\/(?!ModelsPage)|routes\/model\/Bar)/ },
+          ],
         },
       },
     },

@@ -25,6 +25,12 @@ const pages: Record<string, Route> = {
   '/nodes/:id': () => import('./routes/nodes/NodePage'),
   '/datasets': () => import('./routes/datasets/DatasetsPage'),
   '/datasets/:id': () => import('./routes/dataset/DatasetPage'),
+  '/jobs': () => import('./routes/jobs/JobsPage'),
+  '/jobs/new': () => import('./routes/newjob/NewJobPage'),
+  '/jobs/:id': () => import('./routes/job/JobPage'),
+  '/models': () => import('./routes/models/ModelsPage'),
+  '/models/:id': () => import('./routes/model/ModelPage'),
+  '/models/:id/use': () => import('./routes/use/UsePage'),
   '/users': () => import('./routes/users/UsersPage'),
   '/tokens': () => import('./routes/tokens/TokensPage'),
   '/sessions': () => import('./routes/sessions/SessionsPage'),
@@ -37,8 +43,9 @@ function match(path: string): { load: Route; id?: string } | null {
   const clean = path.length > 1 ? path.replace(/\/$/, '') : path;
   const exact = pages[clean];
   if (exact) return { load: exact };
-  const one = /^(\/nodes|\/datasets)\/([^/]+)$/.exec(clean);
-  return one ? { load: pages[`${one[1]}/:id`]!, id: decodeURIComponent(one[2]!) } : null;
+  const one = /^(\/\w+)\/([^/]+)(\/use)?$/.exec(clean);
+  const load = one && pages[`${one[1]}/:id${one[3] ?? ''}`];
+  return load ? { load, id: decodeURIComponent(one[2]!) } : null;
 }
 
 function Inside() {

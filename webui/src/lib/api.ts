@@ -7,6 +7,7 @@ import { t, tMaybe } from './messages';
 import { clockOffset, session } from './stores';
 import type * as T from './types';
 import type { Operation } from './types-data';
+import type { Job, Scoring } from './types-models';
 
 export interface Problem {
   type?: string;
@@ -99,7 +100,7 @@ async function once(method: string, path: string, options: Options, key: string)
     response = await fetch(url(path, options.query), {
       method,
       headers,
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      body: options.body === undefined || options.body instanceof Blob ? options.body : JSON.stringify(options.body),
       credentials: 'same-origin',
       cache: 'no-store',
       redirect: 'error',
@@ -116,7 +117,7 @@ async function once(method: string, path: string, options: Options, key: string)
   return response;
 }
 
-// For api-data.ts too.
+// For api-data.ts and api-models.ts too.
 export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
   const key = options.idempotent ? crypto.randomUUID() : '';
   let prompted = 0;
@@ -214,9 +215,11 @@ export const verifyAudit = () => json<T.AuditVerdict>('POST', '/audit:verify', {
 export const exportAudit = async (filter: AuditFilter): Promise<Blob> =>
   (await call('GET', '/audit/export', { query: { ...filter } })).blob();
 
-// --- What every page shows of the work on data; the rest is in api-data.ts, which only its pages load.
+// --- What every page shows of the work going on; the rest is in api-data.ts and api-models.ts, which only their pages load.
 export const getOperations = () => json<T.Page<Operation>>('GET', '/operations', { quiet: true });
-export const countDatasets = async (): Promise<number> => (await json<T.Page<unknown>>('GET', '/datasets', { query: { limit: 1 }, quiet: true })).items.length;
+export const getJobs = () => json<T.Page<Job>>('GET', '/jobs', { query: { limit: 20 }, quiet: true });
+export const getScorings = () => json<T.Page<Scoring>>('GET', '/scorings', { query: { limit: 20 }, quiet: true });
+export const countOf = async (list: 'datasets' | 'models'): Promise<number> => (await json<T.Page<unknown>>('GET', `/${list}`, { query: { limit: 1 }, quiet: true })).items.length;
 
 // --- Settings
 export const getGeneral = () => tagged<T.GeneralSettings>('GET', '/settings/general');

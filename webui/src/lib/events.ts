@@ -8,13 +8,14 @@ import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
 import { t } from './messages';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, live, nodes, operations, operationsKnown, pushSample, recent, serverNow, session, toast, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, live, modelsChanged, nodes, operations, operationsKnown, pushSample, recent, scorings, serverNow, session, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
+import type { Job, Scoring } from './types-models';
 
 const silenceMs = 6000; // samples come each second
 const retryMs = [500, 1000, 2000, 4000, 8000];
-const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed'] as const;
+const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed', 'job.changed', 'job.metric', 'job.log', 'model.changed', 'scoring.changed'] as const;
 type Kind = (typeof kinds)[number];
 
 interface Snapshot {
@@ -56,17 +57,21 @@ async function refetch(): Promise<void> {
 
 // What goes on at the box, also what began before this page did.
 async function refetchWork(): Promise<void> {
-  const { items } = await api.getOperations();
-  operations.value = new Map(items.map((one) => [one.id, one]));
+  const byId = <R extends { id: string }>({ items }: { items: R[] }): ReadonlyMap<string, R> => new Map(items.map((one) => [one.id, one]));
+  // Not every role may see all of it.
+  api.getJobs().then((page) => (jobs.value = byId(page)), () => undefined);
+  api.getScorings().then((page) => (scorings.value = byId(page)), () => undefined);
+  modelsChanged.value += 1;
+  operations.value = byId(await api.getOperations());
   operationsKnown.value = true;
   datasetsChanged.value += 1;
 }
 
 // Whoever began it is told how it ended, wherever they are by then.
-function tellEnd(before: Operation | undefined, now: Operation): void {
+function tellEnd(before: { state: string } | undefined, now: { state: string; owner_id: string }, name: string): void {
   if (!before || !isWorking(before) || isWorking(now) || now.owner_id !== session.value?.user.id) return;
-  if (now.state === 'done') toast(t('operation.told_done', { name: now.title }), { tone: 'ok' });
-  if (now.state === 'failed') toast(t('operation.told_failed', { name: now.title }), { tone: 'error' });
+  if (now.state === 'done') toast(t('operation.told_done', { name }), { tone: 'ok' });
+  if (now.state === 'failed') toast(t('operation.told_failed', { name }), { tone: 'error' });
 }
 
 // Exported for the tests: what one event does to the stores.
@@ -82,12 +87,31 @@ export function applyEvent(kind: Kind, data: unknown): void {
       break;
     case 'operation.changed': {
       const changed = data as Operation;
-      tellEnd(operations.value.get(changed.id), changed);
+      tellEnd(operations.value.get(changed.id), changed, changed.title);
       operations.value = new Map(operations.value).set(changed.id, changed);
       break;
     }
     case 'dataset.changed':
       datasetsChanged.value += 1;
+      break;
+    case 'job.changed': {
+      const changed = data as Job;
+      tellEnd(jobs.value.get(changed.id), changed, changed.name);
+      jobs.value = new Map(jobs.value).set(changed.id, changed);
+      break;
+    }
+    case 'scoring.changed': {
+      const changed = data as Scoring;
+      tellEnd(scorings.value.get(changed.id), changed, changed.model);
+      scorings.value = new Map(scorings.value).set(changed.id, changed);
+      break;
+    }
+    case 'job.metric':
+    case 'job.log':
+      jobNote.value = { kind, data };
+      break;
+    case 'model.changed':
+      modelsChanged.value += 1;
       break;
     case 'node.sample': {
       const { node, sample } = data as { node: string; sample: Sample };

@@ -6,6 +6,7 @@ import { en, type Messages } from '../messages/en';
 import type { accessTexts } from '../messages/en-access';
 import type { dataTexts } from '../messages/en-data';
 import type { dialogTexts } from '../messages/en-dialogs';
+import type { modelTexts } from '../messages/en-models';
 import type { overviewTexts } from '../messages/en-overview';
 import type { setupTexts } from '../messages/en-setup';
 import type { workTexts } from '../messages/en-work';
@@ -15,6 +16,7 @@ export type MessageKey =
   | keyof typeof accessTexts
   | keyof typeof dataTexts
   | keyof typeof dialogTexts
+  | keyof typeof modelTexts
   | keyof typeof overviewTexts
   | keyof typeof setupTexts
   | keyof typeof workTexts;

@@ -3,7 +3,7 @@
 import { navigate } from './router';
 import { shortcutsOn } from './stores';
 
-export const jumps: Readonly<Record<string, string>> = { o: '/', n: '/nodes', d: '/datasets', u: '/users', k: '/tokens', a: '/audit', s: '/settings' };
+export const jumps: Readonly<Record<string, string>> = { o: '/', n: '/nodes', d: '/datasets', j: '/jobs', m: '/models', u: '/users', k: '/tokens', a: '/audit', s: '/settings' };
 
 function busy(target: EventTarget | null): boolean {
   const element = target as HTMLElement | null;

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { unixSeconds } from './format';
 import type { Alert, BoxNode, Cluster, Sample, Session, SetupInfo } from './types';
 import type { Operation } from './types-data';
+import type { Job, Scoring } from './types-models';
 
 // --- The box. Set by boot.ts and, when ready, by events.ts.
 export const setup = signal<SetupInfo | null>(null);
@@ -146,13 +147,15 @@ export const sendingNow = computed(() => transfers.value.filter((one) => moving.
 export const operations = signal<ReadonlyMap<string, Operation>>(new Map());
 export const operationsKnown = signal(false); // false until the box has told them
 export const dismissedOperations = signal<ReadonlySet<string>>(new Set());
-export const isWorking = (one: Operation): boolean => one.state === 'queued' || one.state === 'running';
+export const isWorking = (one: { state: string }): boolean => one.state === 'queued' || one.state === 'running';
 // What somebody watching wants to see: all that goes on, newest first, and how the last ones ended.
-export const shownOperations = computed(() => {
-  const list = [...operations.value.values()].sort((a, b) => b.created_at.localeCompare(a.created_at));
-  const fresh = (one: Operation): boolean => serverNow() - unixSeconds(one.ended_at) * 1000 < 600_000;
+type Work = Pick<Operation, 'id' | 'created_at' | 'ended_at'> & { state: string };
+function shown<W extends Work>(all: ReadonlyMap<string, W>): W[] {
+  const list = [...all.values()].sort((a, b) => b.created_at.localeCompare(a.created_at));
+  const fresh = (one: W): boolean => serverNow() - unixSeconds(one.ended_at) * 1000 < 600_000;
   return list.filter((one) => isWorking(one) || (fresh(one) && !dismissedOperations.value.has(one.id)));
-});
+}
+export const shownOperations = computed(() => shown(operations.value));
 // A file that waits for somebody: no operation makes a data set of it, or the one that tried has failed.
 export function waitsForLook(one: Transfer): boolean {
   if (!one.operation) return true;
@@ -160,6 +163,14 @@ export function waitsForLook(one: Transfer): boolean {
   return work ? work.state === 'failed' || work.state === 'cancelled' : operationsKnown.value;
 }
 export const datasetsChanged = signal(0); // goes up whenever a data set changed: lists load again
+
+// --- Training and batch scoring. Set by events.ts; the newest of each, lists ask for the rest.
+export const jobs = signal<ReadonlyMap<string, Job>>(new Map());
+export const scorings = signal<ReadonlyMap<string, Scoring>>(new Map());
+export const shownJobs = computed(() => shown(jobs.value));
+export const shownScorings = computed(() => shown(scorings.value));
+export const jobNote = signal<{ kind: string; data: unknown } | null>(null); // the last point or line of a job
+export const modelsChanged = signal(0);
 export const mayUpload = computed(() => role.value === 'admin' || role.value === 'analyst');
 
 // --- Preferences of this browser. Set by prefs.ts.
@@ -180,5 +191,7 @@ export function forgetSession(): void {
   transfers.value = [];
   operations.value = new Map();
   operationsKnown.value = false;
+  jobs.value = new Map();
+  scorings.value = new Map();
   dismissedOperations.value = new Set();
 }

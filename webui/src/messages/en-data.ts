@@ -35,6 +35,7 @@ export const dataTexts = {
   'dataset.source': 'Made from',
   'dataset.source_kept': 'The file is kept, encrypted, so that types and names can be changed without a new upload. Its SHA-256:',
   'dataset.source_gone': 'The file itself is no longer kept. Its SHA-256:',
+  'dataset.train': 'Train a model',
   'dataset.download': 'Download CSV',
   'dataset.delete': 'Delete',
   'dataset.deleted': 'Moved to the bin: {name}',

@@ -16,7 +16,7 @@ export const dialogTexts = {
   'relogin.text': 'Your session has ended. Log in to go on where you were; what you typed is still there.',
   'relogin.leave': 'Leave',
   'reauth.title': 'Confirm it is you',
-  'reauth.text': 'This changes who may do what. Type your password to go on.',
+  'reauth.text': 'This changes who may do what, or takes something out of the box. Type your password to go on.',
   'reauth.submit': 'Confirm',
 } satisfies Messages;
 

@@ -42,6 +42,8 @@ export const en = {
   'nav.overview': 'Overview',
   'nav.nodes': 'Nodes',
   'nav.datasets': 'Data sets',
+  'nav.jobs': 'Jobs',
+  'nav.models': 'Models',
   'nav.users': 'Users',
   'nav.tokens': 'API tokens',
   'nav.sessions': 'Sessions',

@@ -17,6 +17,8 @@ interface ChartProps {
   format: (value: number | null | undefined) => string;
   max?: number;
   soft?: number;
+  fit?: 'linear' | 'log';
+  x?: { title: string; format: (value: number) => string }; // along the bottom, instead of time
   binary?: boolean;
   stale?: boolean;
   onSelect?: (from: number, to: number) => void;
@@ -74,6 +76,8 @@ function Canvas(props: ChartProps & { onCursor: (index: number | null) => void }
         format: now.format,
         max: now.max,
         soft: now.soft,
+        fit: now.fit,
+        x: now.x?.format,
         binary: now.binary,
         colours: list,
         grid,
@@ -94,7 +98,7 @@ function Canvas(props: ChartProps & { onCursor: (index: number | null) => void }
   return <div ref={host} class={css.canvas} />;
 }
 
-function Values({ title, times, series, format }: ChartProps) {
+function Values({ title, times, series, format, x }: ChartProps) {
   const first = Math.max(0, times.length - tableRows);
   const rows = times.slice(first).map((at, index) => ({ at, index: first + index }));
   return (
@@ -107,7 +111,7 @@ function Values({ title, times, series, format }: ChartProps) {
         sortBy="-time"
         rows={rows}
         columns={[
-          { id: 'time', title: t('chart.time'), main: true, sort: (row) => row.at, cell: (row) => dateTimeExact(row.at) },
+          { id: 'time', title: x?.title ?? t('chart.time'), main: true, sort: (row) => row.at, cell: (row) => (x?.format ?? dateTimeExact)(row.at) },
           ...series.map((one, n) => ({
             id: `s${n}`,
             title: one.label,

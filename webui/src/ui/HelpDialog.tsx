@@ -12,6 +12,8 @@ export default function HelpDialog({ onClose }: { onClose: () => void }) {
     [['g', 'o'], t('nav.overview')],
     [['g', 'n'], t('nav.nodes')],
     [['g', 'd'], t('nav.datasets')],
+    [['g', 'j'], t('nav.jobs')],
+    [['g', 'm'], t('nav.models')],
     [['g', 'u'], t('nav.users')],
     [['g', 'k'], t('nav.tokens')],
     [['g', 'a'], t('nav.audit')],

@@ -14,6 +14,8 @@ export interface PlotOptions {
   format: (value: number | null | undefined) => string;
   max?: number; // fixed top of the scale
   soft?: number; // the scale reaches at least this far
+  fit?: 'linear' | 'log'; // the scale begins and ends with the values
+  x?: (value: number) => string; // along the bottom are these, not times
   colours: string[];
   grid: string;
   text: string;
@@ -57,12 +59,12 @@ export class Plot {
           points: { size: 7 },
         },
         scales: {
-          x: { time: true },
-          y: { range: (_, low, high) => [Math.min(0, low ?? 0), options.max ?? Math.max(options.soft ?? 0, (high ?? 0) * 1.1, 1e-6)] },
+          x: { time: !options.x },
+          y: options.fit ? { distr: options.fit === 'log' ? 3 : 1 } : { range: (_, low, high) => [Math.min(0, low ?? 0), options.max ?? Math.max(options.soft ?? 0, (high ?? 0) * 1.1, 1e-6)] },
         },
         axes: [
-          { ...axis, size: 28, space: 64, incrs: timeSteps, values: (_, values) => ticks(values) },
-          { ...axis, size: 72, space: 30, ...(options.binary ? { incrs: byteSteps } : {}), values: (_, values) => values.map((v) => options.format(v)) },
+          { ...axis, size: 28, space: 64, ...(options.x ? { values: (_, values) => values.map(options.x!) } : { incrs: timeSteps, values: (_, values) => ticks(values) }) },
+          { ...axis, size: 72, space: 30, ...(options.binary ? { incrs: byteSteps } : {}), values: (_, values: (number | null)[]) => values.map((v) => (v === null ? '' : options.format(v))) },
         ],
         series: [
           {},

@@ -4,11 +4,12 @@ import { en, type Messages, type Plural } from '../../src/messages/en';
 import { accessTexts } from '../../src/messages/en-access';
 import { dataTexts } from '../../src/messages/en-data';
 import { dialogTexts } from '../../src/messages/en-dialogs';
+import { modelTexts } from '../../src/messages/en-models';
 import { overviewTexts } from '../../src/messages/en-overview';
 import { setupTexts } from '../../src/messages/en-setup';
 import { workTexts } from '../../src/messages/en-work';
 
-const files: Messages[] = [en, accessTexts, dataTexts, dialogTexts, overviewTexts, setupTexts, workTexts];
+const files: Messages[] = [en, accessTexts, dataTexts, dialogTexts, modelTexts, overviewTexts, setupTexts, workTexts];
 const all: Messages = Object.assign({}, ...files) as Messages;
 const names = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).toSorted();
 const forms = (message: string | Plural): string[] => (typeof message === 'string' ? [message] : Object.values(message));

@@ -1,12 +1,13 @@
-// Who may use a data set beside its owner. Granting asks for the password again: it shows rows to somebody.
+// Who may use a data set or a model beside its owner. Granting asks for the password again: it shows something to
+// somebody.
+import '../../messages/en-data';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { getUsers } from '../../lib/api';
-import * as data from '../../lib/api-data';
 import { t } from '../../lib/messages';
 import { isAdmin, toast } from '../../lib/stores';
-import type { DatasetDetail } from '../../lib/types-data';
 import { Button } from '../../ui/Button';
-import { Card, Note } from '../../ui/Card';
+import { Card } from '../../ui/Card';
 import { EmptyState } from '../../ui/EmptyState';
 import { Select, TextField } from '../../ui/Field';
 import { Problem } from '../../ui/Problem';
@@ -15,8 +16,13 @@ import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
 import css from './dataset.module.css';
 
+interface Shared {
+  owner_id: string;
+  granted: readonly { user_id: string; username: string }[];
+}
+
 // Only administrators and auditors may list people; an owner types the name.
-function Choose({ set, value, onChange }: { set: DatasetDetail; value: string; onChange: (value: string) => void }) {
+function Choose({ set, value, onChange }: { set: Shared; value: string; onChange: (value: string) => void }) {
   const users = useLoad(() => (isAdmin.value ? getUsers() : Promise.resolve(null)));
   if (!isAdmin.value) return <TextField label={t('user.username')} value={value} onInput={onChange} />;
   const taken = new Set([set.owner_id, ...set.granted.map((one) => one.user_id)]);
@@ -31,28 +37,37 @@ function Choose({ set, value, onChange }: { set: DatasetDetail; value: string; o
   );
 }
 
-export function Access({ set, onChange }: { set: DatasetDetail; onChange: () => void }) {
+interface AccessProps {
+  set: Shared;
+  text: string;
+  give: (user: string) => Promise<void>;
+  take: (user: string) => Promise<void>;
+  onChange: () => void;
+  children?: ComponentChildren;
+}
+
+export function Access({ set, text, onChange, children, ...calls }: AccessProps) {
   const [who, setWho] = useState('');
   const action = useAction();
   const give = (event: Event): void => {
     event.preventDefault();
     if (!who.trim()) return;
     void action.run(async () => {
-      await data.grant(set.id, who.trim());
+      await calls.give(who.trim());
       setWho('');
       onChange();
     });
   };
   const take = (user: string, name: string): void =>
     void action.run(async () => {
-      await data.revoke(set.id, user);
+      await calls.take(user);
       toast(t('access.taken', { name }), { tone: 'ok' });
       onChange();
     });
   return (
     <Card flush title={t('access.title')}>
       <div class={css.text}>
-        <p class={css.sub}>{t('access.text', { owner: set.owner })}</p>
+        <p class={css.sub}>{text}</p>
         <Problem error={action.error} />
         <form class={css.grant} novalidate onSubmit={give}>
           <Choose set={set} value={who} onChange={setWho} />
@@ -60,7 +75,7 @@ export function Access({ set, onChange }: { set: DatasetDetail; onChange: () => 
             {t('access.give')}
           </Button>
         </form>
-        {isAdmin.value && !set.may_read_rows && <Note tone="info">{t('access.admin')}</Note>}
+        {children}
       </div>
       {set.granted.length === 0 ? (
         <EmptyState icon="users" title={t('access.nobody')} />

@@ -139,7 +139,13 @@ function Part({ tab, set, version, onChange }: { tab: Tab; set: DatasetDetail; v
   if (tab === 'rows') return <Rows set={set} version={version} />;
   if (tab === 'shards') return <Shards set={set} />;
   if (tab === 'errors') return <BadRows set={set} version={version} />;
-  if (tab === 'access') return <Access set={set} onChange={onChange} />;
+  if (tab === 'access') {
+    return (
+      <Access set={set} text={t('access.text', { owner: set.owner })} give={(user) => data.grant(set.id, user)} take={(user) => data.revoke(set.id, user)} onChange={onChange}>
+        {isAdmin.value && !set.may_read_rows && <Note tone="info">{t('access.admin')}</Note>}
+      </Access>
+    );
+  }
   return <Columns set={set} version={version} mayChange={mayChange(set)} />;
 }
 
@@ -163,6 +169,11 @@ function Detail({ set, etag, reload }: { set: DatasetDetail; etag: string; reloa
       actions={
         !set.binned_at && (
           <>
+            {set.may_read_rows && mayUpload.value && !set.damaged && (
+              <LinkButton variant="primary" icon="play" href={`/jobs/new?dataset=${encodeURIComponent(set.id)}${query.get('target') ? `&target=${encodeURIComponent(query.get('target')!)}` : ''}`}>
+                {t('dataset.train')}
+              </LinkButton>
+            )}
             {set.may_read_rows && (
               <LinkButton icon="download" href={data.downloadAddress(set.id, version)} download={`${set.name}.csv`}>
                 {t('dataset.download')}

@@ -16,6 +16,7 @@ import { useBackfill } from '../../ui/useBackfill';
 import { Sparkline } from '../../ui/Sparkline';
 import { Checklist } from './Checklist';
 import { FirstSteps } from './FirstSteps';
+import { Running } from './Running';
 import { latest, totals } from './totals';
 import css from './OverviewPage.module.css';
 
@@ -138,6 +139,7 @@ export default function OverviewPage() {
       <Figures />
       <div class={css.halves}>
         <Alerts />
+        <Running />
         {mayUpload.value && <FirstSteps />}
         {isAdmin.value && <Checklist />}
       </div>

@@ -1,0 +1,283 @@
+// One job: how far, how well, at what cost; what it was asked and what came of it.
+import '../../messages/en-models';
+import { effect } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import * as models from '../../lib/api-models';
+import * as f from '../../lib/format';
+import { t } from '../../lib/messages';
+import { navigate } from '../../lib/router';
+import { jobNote, jobs, toast } from '../../lib/stores';
+import type { Columnar, Job, LogLine } from '../../lib/types-models';
+import { Badge } from '../../ui/Badge';
+import { Button, LinkButton } from '../../ui/Button';
+import { Card, Note } from '../../ui/Card';
+import { Confirm } from '../../ui/Dialog';
+import { EmptyState } from '../../ui/EmptyState';
+import { Icon } from '../../ui/Icon';
+import { Meter } from '../../ui/Meter';
+import { Page } from '../../ui/Page';
+import { useAction } from '../../ui/useAction';
+import { useLoad } from '../../ui/useLoad';
+import { jobText, jobTones } from '../../ui/work';
+import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt } from '../models/words';
+import { withPoint } from './curves';
+import { Curves } from './Curves';
+import { Log } from './Log';
+import css from '../models/models.module.css';
+
+const linesMax = 1000;
+
+function keep(job: Job): void {
+  jobs.value = new Map(jobs.value).set(job.id, job);
+}
+
+function Actions({ job }: { job: Job }) {
+  const action = useAction(true);
+  const [asking, setAsking] = useState<'cancel' | 'delete' | null>(null);
+  const act = (verb: models.JobVerb): void => void action.run(async () => keep(await models.actOnJob(job.id, verb)));
+  const stop = (): void => {
+    setAsking(null);
+    act('cancel');
+  };
+  const remove = (): void =>
+    void action.run(async () => {
+      await models.deleteJob(job.id);
+      const rest = new Map(jobs.value);
+      rest.delete(job.id);
+      jobs.value = rest;
+      navigate('/jobs');
+      toast(t('job.deleted', { name: job.name }), { tone: 'ok' });
+    });
+  const mine = ownsIt(job.owner_id);
+  return (
+    <>
+      {job.model && job.model_version && (
+        <LinkButton variant="primary" icon="model" href={modelAddress(job.model, `?version=${job.model_version}`)}>
+          {t('job.open_model')}
+        </LinkButton>
+      )}
+      {mine && job.state === 'running' && (
+        <Button icon="pause" busy={action.busy} onClick={() => act('pause')}>
+          {t('job.pause')}
+        </Button>
+      )}
+      {mine && job.state === 'paused' && (
+        <Button variant="primary" icon="play" busy={action.busy} onClick={() => act('resume')}>
+          {t('job.resume')}
+        </Button>
+      )}
+      {mayStop(job.owner_id) && !ended(job.state) && (
+        <Button icon="close" onClick={() => setAsking('cancel')}>
+          {t('job.cancel')}
+        </Button>
+      )}
+      {mine && ended(job.state) && job.state !== 'done' && (
+        <Button icon="refresh" busy={action.busy} onClick={() => act('retry')}>
+          {t(job.checkpoint_step > 0 ? 'job.retry_checkpoint' : 'job.retry')}
+        </Button>
+      )}
+      {mine && ended(job.state) && <LinkButton href={`/jobs/new?from=${encodeURIComponent(job.id)}`}>{t('job.again_with')}</LinkButton>}
+      {mine && (
+        <Button icon={job.protected ? 'lock' : 'shield'} aria-pressed={job.protected} onClick={() => void action.run(async () => keep(await models.protectJob(job, !job.protected)))}>
+          {t(job.protected ? 'job.protected' : 'job.protect')}
+        </Button>
+      )}
+      {mine && ended(job.state) && !job.protected && (
+        <Button icon="bin" onClick={() => setAsking('delete')}>
+          {t('job.delete')}
+        </Button>
+      )}
+      {asking === 'cancel' && (
+        <Confirm title={t('job.cancel_title', { name: job.name })} action={t('job.cancel')} onClose={() => setAsking(null)} onConfirm={stop}>
+          {t('job.cancel_text')}
+        </Confirm>
+      )}
+      {asking === 'delete' && (
+        <Confirm title={t('job.delete_title', { name: job.name })} action={t('job.delete')} busy={action.busy} onClose={() => setAsking(null)} onConfirm={remove}>
+          {t('job.delete_text')}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Progress({ job }: { job: Job }) {
+  const watts = job.seconds > 0 ? (job.watt_hours * 3600) / job.seconds : null;
+  const rows: [string, string][] = [
+    [t('job.time'), f.duration(job.seconds)],
+    ...(job.state === 'running' ? ([[t('job.left'), f.duration(job.seconds_left)]] as [string, string][]) : []),
+    [t('job.rows'), f.number(job.rows)],
+    [t('job.passes'), f.number(job.pass)],
+    [t('job.speed'), job.rows_per_second > 0 ? t('job.per_second', { rows: f.number(job.rows_per_second) }) : '–'],
+    [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), f.energy(job.watt_hours)],
+    [t('job.watts'), f.watts(watts)],
+    [t('job.best'), job.best === null ? '–' : `${metricValue(job.metric, job.best)} (${metricName(job.metric)})`],
+  ];
+  return (
+    <Card>
+      <div class={css.form}>
+        {!ended(job.state) && (
+          <div class={css.progress}>
+            <Meter plain fraction={job.share} label={t('job.progress_of', { name: job.name })} />
+            <b>{f.percent(job.share)}</b>
+          </div>
+        )}
+        <dl class={css.figures}>
+          {rows.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </Card>
+  );
+}
+
+function Asked({ job }: { job: Job }) {
+  return (
+    <Card title={t('job.lineage')}>
+      <div class={css.form}>
+        <dl class={css.facts}>
+          <div>
+            <dt>{t('job.data')}</dt>
+            <dd>
+              <a href={`${datasetAddress(job.dataset_id)}?version=${job.dataset_version}`} translate={false}>
+                {job.dataset}
+              </a>
+              , {t('model.version_n', { version: job.dataset_version })}
+            </dd>
+          </div>
+          <div>
+            <dt>{t('newjob.target')}</dt>
+            <dd translate={false}>{job.target}</dd>
+          </div>
+          <div>
+            <dt>{t('job.kind')}</dt>
+            <dd>{kindName(job.kind)}</dd>
+          </div>
+          <div>
+            <dt>{t('job.owner')}</dt>
+            <dd translate={false}>{job.owner}</dd>
+          </div>
+          <div>
+            <dt>{t('job.created')}</dt>
+            <dd>{f.dateTime(job.created_at)}</dd>
+          </div>
+          <div>
+            <dt>{t('job.attempt')}</dt>
+            <dd>{f.number(job.attempt)}</dd>
+          </div>
+          {job.checkpoint_step > 0 && (
+            <div>
+              <dt>{t('job.checkpoint')}</dt>
+              <dd>{t('job.checkpoint_step', { step: f.number(job.checkpoint_step) })}</dd>
+            </div>
+          )}
+        </dl>
+        <details class={css.details}>
+          <summary>{t('job.config')}</summary>
+          {/* A scrolling area must be reachable by keyboard. */}
+          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+          <pre class={css.pre} tabIndex={0} role="region" aria-label={t('job.config')} translate={false}>
+            {JSON.stringify(job.spec, null, 2)}
+          </pre>
+        </details>
+      </div>
+    </Card>
+  );
+}
+
+// Why there is no curve yet.
+function waiting(job: Job): string {
+  if (job.state === 'queued') return t(job.queue_position > 0 ? 'curve.queued' : 'curve.starting', { count: job.queue_position });
+  if (job.state === 'running') return t(job.step === 'preparing' ? 'curve.preparing' : 'curve.first');
+  return t('curve.none');
+}
+
+function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogLine[] } {
+  const [metrics, setMetrics] = useState<Columnar | null>(null);
+  const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const state = jobs.value.get(id)?.state;
+  // Asked again when the state changes: what came while nobody listened is there then.
+  useEffect(() => {
+    let gone = false;
+    models.getMetrics(id).then((all) => !gone && setMetrics(all), () => undefined);
+    models.getLogs(id).then((all) => !gone && setLines(all.items), () => undefined);
+    return () => {
+      gone = true;
+    };
+  }, [id, state]);
+  useEffect(
+    () =>
+      effect(() => {
+        const note = jobNote.value;
+        if ((note?.data as { id?: string } | null)?.id !== id) return;
+        if (note!.kind === 'job.log') {
+          const line = note!.data as LogLine;
+          setLines((old) => (old.length > 0 && line.seq <= old.at(-1)!.seq ? old : [...old.slice(1 - linesMax), line]));
+        } else {
+          const point = note!.data as { names: string[]; values: (number | null)[] };
+          setMetrics((old) => withPoint(old ?? { names: [], cols: [] }, point.names, point.values));
+        }
+      }),
+    [id],
+  );
+  return { metrics, lines };
+}
+
+function Detail({ job }: { job: Job }) {
+  const { metrics, lines } = useFollow(job.id);
+  return (
+    <Page
+      title={job.name}
+      focusKey={job.id}
+      lead={
+        <>
+          <Badge tone={jobTones[job.state]} text={jobText(job)} /> {t('job.predicts_from', { target: job.target, data: job.dataset })}
+        </>
+      }
+      back={<Back />}
+      actions={<Actions job={job} />}
+    >
+      {job.error && (
+        <Note tone="critical" live>
+          {job.error}
+        </Note>
+      )}
+      {job.state === 'paused' && <Note tone="info">{t('job.paused_text')}</Note>}
+      <Progress job={job} />
+      <Curves metrics={metrics} waiting={waiting(job)} />
+      <div class={css.halves}>
+        <Log lines={lines} />
+        <Asked job={job} />
+      </div>
+    </Page>
+  );
+}
+
+function Back() {
+  return (
+    <a class={css.back} href="/jobs">
+      <Icon name="back" size={16} />
+      {t('nav.jobs')}
+    </a>
+  );
+}
+
+export default function JobPage({ id = '' }: { id?: string }) {
+  const loaded = useLoad(async () => {
+    const job = await models.getJob(id);
+    // An event may have been faster and newer.
+    if ((jobs.peek().get(id)?.revision ?? -1) <= job.revision) keep(job);
+    return job;
+  }, [id]);
+  const job = jobs.value.get(id) ?? loaded.value;
+  if (job?.id === id) return <Detail job={job} />;
+  return (
+    <Page title={t('job.title')} back={<Back />}>
+      {loaded.error && <EmptyState icon="gauge" title={t('job.unknown')}>{loaded.error}</EmptyState>}
+    </Page>
+  );
+}

@@ -1,0 +1,154 @@
+// What the form holds, and what the box is asked for: only what differs from its defaults, so that the call one may
+// copy stays short.
+import type { ProfileColumn, SchemaColumn } from '../../lib/types-data';
+import type { JobSpec, ParameterSchema, SplitKind } from '../../lib/types-models';
+
+export interface Draft {
+  dataset: string;
+  version: number; // 0: the newest
+  kind: string;
+  target: string;
+  name: string;
+  named: boolean; // the person chose the name
+  left: ReadonlySet<string>; // columns that are no inputs
+  split: SplitKind;
+  splitColumn: string;
+  valid: number;
+  test: number;
+  folds: number;
+  roles: Readonly<Record<Role, string>>;
+  features: Readonly<Record<string, unknown>>;
+  parameters: Readonly<Record<string, unknown>>;
+  seed: string;
+}
+export const roles = ['weight', 'offset', 'exposure'] as const;
+export type Role = (typeof roles)[number];
+
+export const emptyDraft = (dataset: string, target: string): Draft => ({
+  dataset,
+  version: 0,
+  kind: 'glm',
+  target,
+  name: '',
+  named: false,
+  left: new Set(),
+  split: 'random',
+  splitColumn: '',
+  valid: 0.1,
+  test: 0.2,
+  folds: 5,
+  roles: { weight: '', offset: '', exposure: '' },
+  features: {},
+  parameters: {},
+  seed: '',
+});
+
+// What a target must be; texts and times are not predicted.
+const targets = new Set(['boolean', 'category', 'integer', 'real']);
+export const canBeTarget = (column: SchemaColumn): boolean => targets.has(column.type);
+// What kind of answer a target asks for.
+export function goalOf(column: SchemaColumn | undefined): 'binary' | 'classes' | 'number' {
+  if (column?.type === 'boolean') return 'binary';
+  return column?.type === 'category' ? 'classes' : 'number';
+}
+
+// A column whose values are nearly all different names rows and says nothing about new ones. Measurements differ
+// too, but they are no names; whole numbers are names when there are as many as rows.
+export function isIdentifier(column: ProfileColumn, rows: number): boolean {
+  const distinct = column.distinct ?? 0;
+  if (rows < 20 || column.type === 'real' || column.type === 'time' || column.type === 'boolean' || column.type === 'sparse') return false;
+  const known = rows - column.missing;
+  return column.type === 'text' ? false : distinct > (column.type === 'integer' ? 0.98 : 0.8) * known;
+}
+// A column that names what several rows have in common: a patient, a customer.
+export function isGroup(column: ProfileColumn, rows: number): boolean {
+  const distinct = column.distinct ?? 0;
+  return (column.type === 'category' || column.type === 'integer' || column.type === 'text') && distinct > 0.05 * rows && distinct > 20;
+}
+
+const unless = <V>(value: V, usual: V): V | undefined => (value === usual ? undefined : value);
+const orNothing = <V extends object>(value: V): V | undefined => (Object.values(value).some((one) => one !== undefined) ? value : undefined);
+
+export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec {
+  const taken = new Set([draft.target, ...Object.values(draft.roles)]);
+  const free = columns.map((column) => column.name).filter((name) => !taken.has(name));
+  const ignore = free.filter((name) => draft.left.has(name));
+  const inputs = free.filter((name) => !draft.left.has(name));
+  const few = inputs.length < ignore.length;
+  const spec: JobSpec = {
+    kind: draft.kind,
+    name: draft.name.trim(),
+    dataset: draft.dataset,
+    target: draft.target,
+    dataset_version: draft.version || undefined,
+    inputs: few ? inputs : undefined,
+    ignore: few || ignore.length === 0 ? undefined : ignore,
+    split: orNothing({
+      kind: unless(draft.split, 'random'),
+      column: draft.split === 'random' ? undefined : draft.splitColumn || undefined,
+      valid: unless(draft.valid, 0.1),
+      test: draft.split === 'folds' ? undefined : unless(draft.test, 0.2),
+      folds: draft.split === 'folds' ? unless(draft.folds, 5) : undefined,
+    }),
+    features: orNothing({ ...draft.features }),
+    parameters: orNothing({ ...draft.parameters }),
+    seed: draft.seed ? Number(draft.seed) : undefined,
+  };
+  for (const role of roles) if (draft.roles[role]) spec[role] = draft.roles[role];
+  return JSON.parse(JSON.stringify(spec)) as JobSpec;
+}
+
+// From a spec that ran before, for "try again with…".
+export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[]): Draft {
+  const inputs = spec.inputs?.length ? new Set(spec.inputs) : null;
+  const ignored = new Set(spec.ignore ?? []);
+  const left = columns.map((column) => column.name).filter((name) => ignored.has(name) || (inputs !== null && !inputs.has(name)));
+  const given = (value: unknown): boolean => value !== null && value !== undefined && !(typeof value === 'object' && Object.keys(value).length === 0);
+  const kept = (all: Record<string, unknown> | undefined): Record<string, unknown> => Object.fromEntries(Object.entries(all ?? {}).filter(([, value]) => given(value)));
+  return {
+    ...emptyDraft(spec.dataset, spec.target),
+    version: spec.dataset_version ?? 0,
+    kind: spec.kind,
+    name: spec.name,
+    named: true,
+    left: new Set(left),
+    split: spec.split?.kind ?? 'random',
+    splitColumn: spec.split?.column ?? '',
+    valid: spec.split?.valid ?? 0.1,
+    test: spec.split?.test ?? 0.2,
+    folds: spec.split?.folds ?? 5,
+    roles: { weight: spec.weight ?? '', offset: spec.offset ?? '', exposure: spec.exposure ?? '' },
+    features: kept(spec.features),
+    parameters: kept(spec.parameters),
+    seed: spec.seed && spec.seed !== 1 ? String(spec.seed) : '',
+  };
+}
+
+// What somebody typed for a parameter, in the type its schema names; nothing when it is the default.
+export function parameterValue(schema: ParameterSchema, text: string): unknown {
+  if (text === '') return undefined;
+  const types = [schema.type ?? []].flat();
+  if (types.includes('number') || types.includes('integer')) return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (!types.includes('object') && !types.includes('array')) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text; // the box says what is wrong with it
+  }
+}
+
+// --- The same job from a terminal or a program.
+const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const flat = (path: string, value: unknown): [string, string][] =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([key, inner]) => flat(path ? `${path}.${key}` : key, inner))
+    : [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
+
+export function asCommand(spec: JobSpec): string {
+  const { kind, name, dataset, target, ...rest } = spec;
+  const sets = flat('', rest).map(([key, value]) => ` \\\n  --set ${quote(`${key}=${value}`)}`);
+  return `samovar train ${kind} --data ${quote(dataset)} --target ${quote(target)} --name ${quote(name)}${sets.join('')} --wait`;
+}
+export function asCall(spec: JobSpec, origin: string): string {
+  return `curl --cacert samovar-ca.crt ${origin}/api/v1/jobs \\\n  -H "Authorization: Bearer $SAMOVAR_TOKEN" -H 'Content-Type: application/json' \\\n  -d ${quote(JSON.stringify(spec))}`;
+}
