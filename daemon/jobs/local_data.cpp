@@ -96,7 +96,7 @@ void LocalData::start() {
   auto records = cluster_.operations();
   std::reverse(records.begin(), records.end());  // oldest first: they were accepted in this order
   for (const auto& record : records) {
-    if (record.state != "queued") continue;
+    if (record.state != "queued" || !parse_operation_kind(record.kind)) continue;
     if (record.kind == to_string(OperationKind::scrub)) {
       book_.add(from_record(record));
       spawn(run_scrub(record.id));
@@ -149,6 +149,24 @@ std::vector<Upload> LocalData::uploads(const cluster::Actor& actor) const { retu
 Task<Result<Upload>> LocalData::append(cluster::Call call, std::string id, std::uint64_t offset,
                                        NextPiece next) {
   return uploads_->append(std::move(call), std::move(id), offset, std::move(next));
+}
+
+Result<LocalData::HeldUpload> LocalData::hold_upload(const cluster::Actor& actor,
+                                                     const std::string& upload_id) {
+  SAMOVAR_TRY(const Upload found, upload(actor, upload_id));
+  if (!found.complete())
+    return Error{Errc::conflict, "this upload is not complete yet: send the rest of it first"};
+  HeldUpload held;
+  held.path = dir_->upload(upload_id);
+  held.file_name = found.file_name;
+  held.bytes = found.length;
+  SAMOVAR_TRY(held.key, uploads_->key(upload_id));
+  SAMOVAR_CHECK(take_upload(upload_id));
+  return held;
+}
+
+void LocalData::release_upload(const std::string& upload_id) {
+  if (taken_.erase(upload_id) > 0) uploads_->release(upload_id);
 }
 
 // For one data set only: at its end the file is moved away.
@@ -231,13 +249,15 @@ Operation LocalData::shown(const cluster::OperationRecord& record) const {
 std::vector<Operation> LocalData::operations(const cluster::Actor& actor) const {
   std::vector<Operation> all;
   for (const auto& record : cluster_.operations())
-    if (may_see_operation(actor, record.owner_id)) all.push_back(shown(record));
+    if (parse_operation_kind(record.kind) && may_see_operation(actor, record.owner_id))
+      all.push_back(shown(record));
   return all;
 }
 
 std::optional<Operation> LocalData::operation(const cluster::Actor& actor, std::string_view id) const {
   const auto record = cluster_.operation(id);
-  if (!record || !may_see_operation(actor, record->owner_id)) return std::nullopt;
+  if (!record || !parse_operation_kind(record->kind) || !may_see_operation(actor, record->owner_id))
+    return std::nullopt;
   return shown(*record);
 }
 

@@ -64,6 +64,16 @@ class LocalData final : public DataService {
 
   std::uint64_t damaged_shards() const;  // for the alerts
 
+  // An upload that somebody else reads, with their own right: held until it is released.
+  struct HeldUpload {
+    std::string path;
+    std::string file_name;
+    std::uint64_t bytes = 0;
+    security::SecretBytes key;
+  };
+  Result<HeldUpload> hold_upload(const cluster::Actor& actor, const std::string& upload_id);
+  void release_upload(const std::string& upload_id);
+
   Task<Result<Upload>> create_upload(cluster::Call call, NewUpload upload) override;
   Result<Upload> upload(const cluster::Actor& actor, std::string_view id) const override;
   std::vector<Upload> uploads(const cluster::Actor& actor) const override;

@@ -1,6 +1,7 @@
 #include "daemon/store/data_dir.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/assert.hpp"
 #include "base/failpoint.hpp"
@@ -21,6 +22,20 @@ bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= 128 && name[0] != '.' && std::all_of(name.begin(), name.end(), fine);
 }
 
+constexpr std::array kFolders = {"uploads", "incoming", "versions", "sources", "jobs", "models", "scorings"};
+
+const char* folder_of(DataDir::Work kind) {
+  switch (kind) {
+    case DataDir::Work::jobs:
+      return "jobs";
+    case DataDir::Work::models:
+      return "models";
+    case DataDir::Work::scorings:
+      return "scorings";
+  }
+  return "jobs";
+}
+
 std::string version_name(std::string_view dataset, std::uint32_t version) {
   return std::string(dataset) + "." + std::to_string(version);
 }
@@ -32,8 +47,7 @@ DataDir::DataDir(Disk& disk, std::string root, SpaceRules rules)
 
 Result<DataDir> DataDir::open(Disk& disk, std::string root, SpaceRules rules) {
   DataDir dir(disk, std::move(root), rules);
-  for (const char* folder : {"uploads", "incoming", "versions", "sources"})
-    SAMOVAR_CHECK(disk.make_dir(joined(dir.root_, folder)));
+  for (const char* folder : kFolders) SAMOVAR_CHECK(disk.make_dir(joined(dir.root_, folder)));
   return dir;
 }
 
@@ -61,6 +75,33 @@ std::string DataDir::version_file(std::string_view dataset, std::uint32_t number
 std::string DataDir::source(std::string_view dataset) const {
   SAMOVAR_ASSERT(is_name(dataset));
   return root_ + "/sources/" + std::string(dataset);
+}
+
+std::string DataDir::work(Work kind, std::string_view id) const {
+  SAMOVAR_ASSERT(is_name(id));
+  return joined(joined(root_, folder_of(kind)), id);
+}
+std::string DataDir::work_file(Work kind, std::string_view id, std::string_view name) const {
+  SAMOVAR_ASSERT(is_name(name));
+  return joined(work(kind, id), name);
+}
+
+Result<void> DataDir::make_work(Work kind, std::string_view id, bool empty) {
+  if (empty) SAMOVAR_CHECK(remove_tree(work(kind, id)));
+  return disk_->make_dir(work(kind, id));
+}
+
+Result<void> DataDir::sync_work(Work kind, std::string_view id) {
+  SAMOVAR_CHECK(disk_->sync_dir(work(kind, id)));
+  return disk_->sync_dir(joined(root_, folder_of(kind)));
+}
+
+Result<void> DataDir::remove_work(Work kind, std::string_view id) {
+  SAMOVAR_FAILPOINT_ERROR("store.remove.before");
+  SAMOVAR_CHECK(remove_tree(work(kind, id)));
+  SAMOVAR_CHECK(disk_->sync_dir(joined(root_, folder_of(kind))));
+  SAMOVAR_FAILPOINT_ERROR("store.remove.after_sync");
+  return {};
 }
 
 Result<void> DataDir::remove_tree(const std::string& folder) {
@@ -180,40 +221,47 @@ Result<std::uint64_t> DataDir::bytes_of(const std::string& path) {
 
 Result<std::uint64_t> DataDir::used_bytes() {
   std::uint64_t total = 0;
-  for (const char* folder : {"uploads", "incoming", "versions", "sources"}) {
+  for (const char* folder : kFolders) {
     SAMOVAR_TRY(const std::uint64_t bytes, bytes_of(joined(root_, folder)));
     total += bytes;
   }
   return total;
 }
 
+Result<void> DataDir::sweep(const char* folder, const std::set<std::string>& keep, Collected& collected) {
+  const std::string path = joined(root_, folder);
+  SAMOVAR_TRY(const std::vector<std::string> names, disk_->list(path));
+  bool removed_any = false;
+  for (const std::string& name : names) {
+    if (keep.contains(name)) continue;
+    const std::string garbage = joined(path, name);
+    SAMOVAR_TRY(const std::uint64_t bytes, bytes_of(garbage));
+    SAMOVAR_FAILPOINT_ERROR("store.collect.before_remove");
+    if (disk_->list(garbage)) {
+      SAMOVAR_CHECK(remove_tree(garbage));
+    } else {
+      SAMOVAR_CHECK(disk_->remove(garbage));
+    }
+    removed_any = true;
+    ++collected.files;
+    collected.bytes += bytes;
+  }
+  if (removed_any) SAMOVAR_CHECK(disk_->sync_dir(path));
+  return {};
+}
+
 Result<DataDir::Collected> DataDir::collect(const Known& known) {
   Collected collected;
-  const auto sweep = [&](const char* folder, const std::set<std::string>& keep) -> Result<void> {
-    const std::string path = joined(root_, folder);
-    SAMOVAR_TRY(const std::vector<std::string> names, disk_->list(path));
-    bool removed_any = false;
-    for (const std::string& name : names) {
-      if (keep.contains(name)) continue;
-      const std::string garbage = joined(path, name);
-      SAMOVAR_TRY(const std::uint64_t bytes, bytes_of(garbage));
-      SAMOVAR_FAILPOINT_ERROR("store.collect.before_remove");
-      if (disk_->list(garbage)) {
-        SAMOVAR_CHECK(remove_tree(garbage));
-      } else {
-        SAMOVAR_CHECK(disk_->remove(garbage));
-      }
-      removed_any = true;
-      ++collected.files;
-      collected.bytes += bytes;
-    }
-    if (removed_any) SAMOVAR_CHECK(disk_->sync_dir(path));
-    return {};
-  };
-  SAMOVAR_CHECK(sweep("uploads", known.uploads));
-  SAMOVAR_CHECK(sweep("incoming", known.operations));
-  SAMOVAR_CHECK(sweep("versions", known.versions));
-  SAMOVAR_CHECK(sweep("sources", known.sources));
+  SAMOVAR_CHECK(sweep("uploads", known.uploads, collected));
+  SAMOVAR_CHECK(sweep("incoming", known.operations, collected));
+  SAMOVAR_CHECK(sweep("versions", known.versions, collected));
+  SAMOVAR_CHECK(sweep("sources", known.sources, collected));
+  return collected;
+}
+
+Result<DataDir::Collected> DataDir::collect_work(Work kind, const std::set<std::string>& known) {
+  Collected collected;
+  SAMOVAR_CHECK(sweep(folder_of(kind), known, collected));
   return collected;
 }
 

@@ -4,6 +4,9 @@
 //   data/incoming/<op_…>/<n>          what an ingest writes before its manifest is agreed on
 //   data/versions/<dst_…>.<v>/<n>     shards 0, 1, … and the objects "profile", "bad-rows"
 //   data/sources/<dst_…>              the upload a dataset was made from, for a change of types
+//   data/jobs/<job_…>/<name>          checkpoints of a training and its history
+//   data/models/<mdl_…>/<name>        a version's "model" and "evaluation"
+//   data/scorings/<scr_…>/<name>      a batch's "result" and "summary"
 //   data/ballast                      given up when the disk is full, so that deleting stays possible
 //
 // Names are ids: nothing of what a user typed is in a path. What no manifest names is garbage.
@@ -38,6 +41,10 @@ class DataDir {
   std::string version(std::string_view dataset, std::uint32_t version) const;
   std::string version_file(std::string_view dataset, std::uint32_t version, std::string_view name) const;
   std::string source(std::string_view dataset) const;
+  // Folders of training and prediction.
+  enum class Work : std::uint8_t { jobs, models, scorings };
+  std::string work(Work kind, std::string_view id) const;
+  std::string work_file(Work kind, std::string_view id, std::string_view name) const;
 
   // An empty folder for an ingest; what an earlier attempt left in it is removed.
   Result<void> make_incoming(std::string_view operation);
@@ -53,6 +60,12 @@ class DataDir {
   Result<void> remove_source(std::string_view dataset);
   Result<void> remove_incoming(std::string_view operation);
 
+  // Makes it when it is not there; `empty`: without what was in it.
+  Result<void> make_work(Work kind, std::string_view id, bool empty);
+  // Its names are durable: before a command refers to them.
+  Result<void> sync_work(Work kind, std::string_view id);
+  Result<void> remove_work(Work kind, std::string_view id);
+
   struct Known {
     std::set<std::string> uploads;     // ids
     std::set<std::string> operations;  // running
@@ -65,6 +78,8 @@ class DataDir {
   };
   // Removes what is not known. Nothing may be writing what is not in `known`.
   Result<Collected> collect(const Known& known);
+  // The same for one kind of work: all but these ids.
+  Result<Collected> collect_work(Work kind, const std::set<std::string>& known);
 
   Result<std::vector<std::string>> upload_ids();
   // How much of the disk the store's files take up; walks them all.
@@ -80,6 +95,7 @@ class DataDir {
  private:
   DataDir(Disk& disk, std::string root, SpaceRules rules);
   Result<void> remove_tree(const std::string& folder);
+  Result<void> sweep(const char* folder, const std::set<std::string>& keep, Collected& collected);
   Result<void> remove_file(const std::string& path, const char* folder);
   Result<void> move_synced(const std::string& from, const std::string& to);
   Result<std::uint64_t> bytes_of(const std::string& path);

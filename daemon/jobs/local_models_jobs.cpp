@@ -1,0 +1,348 @@
+// Jobs as people see them: checked, accepted, paused, gone on with, removed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "base/log.hpp"
+#include "daemon/cluster/command.hpp"
+#include "daemon/cluster/dataset_rights.hpp"
+#include "daemon/cluster/model_rights.hpp"
+#include "daemon/jobs/local_models_work.hpp"
+#include "daemon/jobs/pause.hpp"
+#include "security/aead.hpp"
+#if __has_include("trainer/features/advice.hpp")
+#include "trainer/features/advice.hpp"
+#endif
+
+namespace samovar::jobs {
+
+using nlohmann::json;
+using security::SecretBytes;
+
+namespace {
+
+constexpr std::chrono::milliseconds kEndStep{20};
+constexpr double kShareMin = 0.02;  // before that nothing can be said about the rest
+
+Error no_job() { return {Errc::not_found, "there is no such job"}; }
+
+JobState parse_state(std::string_view text) {
+  for (const JobState state :
+       {JobState::queued, JobState::paused, JobState::done, JobState::failed, JobState::cancelled})
+    if (to_string(state) == text) return state;
+  return JobState::queued;
+}
+
+double number(const json& object, const char* name) {
+  const auto at = object.find(name);
+  return at != object.end() && at->is_number() ? at->get<double>() : 0;
+}
+
+std::string text_of(const json& object, const char* name) {
+  const auto at = object.find(name);
+  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, const json& spec) const {
+  const std::string dataset_id = spec.is_object() ? text_of(spec, "dataset") : "";
+  if (dataset_id.empty()) return trainer::parse_spec(spec, nullptr);
+  const auto at = spec.find("dataset_version");
+  const std::uint32_t wanted = at != spec.end() && at->is_number_unsigned() ? at->get<std::uint32_t>() : 0;
+  const auto dataset = cluster_.dataset(dataset_id);
+  const auto refuse = [&spec](const char* pointer, const char* code, std::string detail) {
+    auto parsed = trainer::parse_spec(spec, nullptr);
+    parsed.faults.push_back({pointer, code, std::move(detail)});
+    return parsed;
+  };
+  if (!dataset || !cluster::may_see(actor, *dataset))
+    return refuse("/dataset", "unknown", "There is no such data set.");
+  if (!cluster::may_read_rows(actor, *dataset))
+    return refuse("/dataset", "denied",
+                  "You may see this data set but not its rows: its owner can grant you that.");
+  if (dataset->binned_at)
+    return refuse("/dataset", "conflict", "This data set is in the bin: restore it first.");
+  const auto version = cluster_.dataset_version(dataset_id, wanted);
+  if (!version) return refuse("/dataset_version", "unknown", "There is no such version of this data set.");
+  SAMOVAR_TRY(const trainer::Schema schema, trainer::decode_schema(version->schema_json));
+  auto parsed = trainer::parse_spec(spec, &schema);
+  parsed.spec.dataset_version = version->version;
+  if (!parsed.spec.name.empty()) {
+    const auto model = cluster_.model(parsed.spec.name);
+    if (auto named = cluster::check_model_name(parsed.spec.name); !named)
+      parsed.faults.push_back({"/name", "choice", named.error().message()});
+    else if (model && model->owner_id != actor.user_id)
+      parsed.faults.push_back(
+          {"/name", "conflict", "A model of another user has this name: choose another."});
+  }
+  return parsed;
+}
+
+Task<Result<std::vector<std::string>>> LocalModels::advise(cluster::Call call, trainer::JobSpec spec) {
+  SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
+  SAMOVAR_CO_TRY(const trainer::Schema schema, trainer::decode_schema(rows.version.schema_json));
+  auto profile = co_await data_.profile(call.actor, spec.dataset_id, rows.version.version, spec.target);
+  if (!profile) co_return std::move(profile).error();
+#if __has_include("trainer/features/advice.hpp")
+  co_return trainer::advise(spec, schema, *profile);
+#else
+  co_return std::vector<std::string>{};
+#endif
+}
+
+std::vector<PastJob> LocalModels::past_jobs() const {
+  cluster::JobFilter done;
+  done.state = "done";
+  std::vector<PastJob> past;
+  for (const auto& record : cluster_.jobs(done)) {
+    const auto summary = json::parse(record.summary_json, nullptr, false);
+    if (!summary.is_object()) continue;
+    PastJob& one = past.emplace_back();
+    one.size.kind = record.kind;
+    one.size.dataset_id = record.dataset_id;
+    one.size.solver = text_of(summary, "asked_solver");
+    one.size.rows = static_cast<std::uint64_t>(number(summary, "dataset_rows"));
+    one.size.inputs = static_cast<std::uint64_t>(number(summary, "inputs"));
+    one.size.passes = static_cast<std::uint64_t>(number(summary, "asked_passes"));
+    one.seconds = number(summary, "seconds");
+    one.joules = number(summary, "joules");
+    if (past.size() == 100) break;  // the newest say most
+  }
+  return past;
+}
+
+Task<Result<Estimate>> LocalModels::estimate(cluster::Call call, trainer::JobSpec spec) {
+  SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
+  SAMOVAR_CO_TRY(const trainer::Schema schema, trainer::decode_schema(rows.version.schema_json));
+  const JobSize size = size_of(spec, rows.version.rows, schema.columns.size());
+  co_return estimate_job(spec, size, past_jobs());
+}
+
+Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) {
+  SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
+  spec.dataset_version = rows.version.version;
+  auto room = [dir = dir_.get()] { return dir->check_room(kRoomPerFile); };
+  auto fits = co_await run_on(io_, loop_, std::move(room));
+  if (!fits) co_return std::move(fits).error();
+  cluster::JobRecord record;
+  record.id = new_id("job", loop_.clock(), rng_);
+  record.kind = spec.kind;
+  record.name = spec.name;
+  record.owner_id = call.actor.user_id;
+  record.dataset_id = spec.dataset_id;
+  record.dataset_version = spec.dataset_version;
+  record.spec_json = trainer::to_json(spec).dump(-1, ' ', false, json::error_handler_t::replace);
+  record.wrapped_key = wrap("job-key", record.id, SecretBytes::random(security::kAeadKeyBytes));
+  auto begun = co_await cluster_.begin_job(std::move(call), std::move(record));
+  if (!begun) co_return std::move(begun).error();
+  // Asked for twice under one request id, it is queued once.
+  const std::string id = begun->id;
+  const bool known =
+      (running_ && running_->job_id == id) || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
+  if (begun->state == "queued" && !known) {
+    queue_.push_back(id);
+    tell(id);
+    run_next();
+  }
+  co_return shown(*begun);
+}
+
+Result<cluster::JobRecord> LocalModels::find_job(const cluster::Actor& actor, std::string_view id) const {
+  auto record = cluster_.job(id);
+  if (!record) return no_job();
+  std::optional<cluster::Model> made;
+  if (!record->model_name.empty()) made = cluster_.model(record->model_name);
+  if (!cluster::may_see_job(actor, *record, made)) return no_job();
+  return *std::move(record);
+}
+
+Job LocalModels::shown(const cluster::JobRecord& record) const {
+  Job job;
+  job.record = record;
+  job.state = parse_state(record.state);
+  const auto summary = json::parse(record.summary_json.empty() ? "{}" : record.summary_json, nullptr, false);
+  if (summary.is_object()) {
+    job.seconds = number(summary, "seconds");
+    job.joules = number(summary, "joules");
+    job.joules_estimated = summary.value("joules_estimated", true);
+    job.rows = static_cast<std::uint64_t>(number(summary, "rows"));
+    job.pass = static_cast<std::uint32_t>(number(summary, "passes"));
+    job.rows_per_second = number(summary, "rows_per_second");
+    job.metric = text_of(summary, "metric");
+    if (const auto best = summary.find("best"); best != summary.end() && best->is_number())
+      job.best = best->get<double>();
+  }
+  if (job.state == JobState::done) job.share = 1;
+  if (const auto history = histories_.find(record.id); history != histories_.end()) {
+    const JobHistory& seen = history->second;
+    job.seconds = seen.seconds;
+    job.joules = seen.joules;
+    job.joules_estimated = seen.joules_estimated;
+    job.rows = std::max(job.rows, seen.rows);
+    job.pass = std::max(job.pass, seen.pass);
+    job.started_at = seen.started_at;
+    if (!seen.metric().empty()) {
+      job.metric = seen.metric();
+      job.best = seen.best();
+    }
+  }
+  const auto waits = std::find(queue_.begin(), queue_.end(), record.id);
+  if (waits != queue_.end()) job.queue_position = static_cast<unsigned>(waits - queue_.begin()) + 1;
+  if (running_ && running_->job_id == record.id) {
+    const Run& run = *running_;
+    const double ran = std::chrono::duration<double>(loop_.clock().mono() - run.began).count();
+    job.state = JobState::running;
+    job.step = run.step;
+    job.share = run.share;
+    job.seconds = run.seconds_before + ran;
+    if (ran > 0 && job.rows > run.rows_begin)
+      job.rows_per_second = static_cast<double>(job.rows - run.rows_begin) / ran;
+    if (run.share > kShareMin) job.seconds_left = ran * (1 - run.share) / run.share;
+  }
+  return job;
+}
+
+void LocalModels::tell(const std::string& id) {
+  if (!listener_.job) return;
+  if (const auto record = cluster_.job(id)) listener_.job(shown(*record));
+}
+
+std::vector<Job> LocalModels::jobs(const cluster::Actor& actor, const cluster::JobFilter& filter) const {
+  cluster::JobFilter wanted = filter;
+  if (wanted.state == "running") wanted.state = "queued";
+  std::vector<Job> all;
+  for (const auto& record : cluster_.jobs(wanted)) {
+    std::optional<cluster::Model> made;
+    if (!record.model_name.empty()) made = cluster_.model(record.model_name);
+    if (!cluster::may_see_job(actor, record, made)) continue;
+    Job job = shown(record);
+    if (filter.state.empty() || to_string(job.state) == filter.state) all.push_back(std::move(job));
+  }
+  return all;
+}
+
+Result<Job> LocalModels::job(const cluster::Actor& actor, std::string_view id) const {
+  SAMOVAR_TRY(const cluster::JobRecord record, find_job(actor, id));
+  return shown(record);
+}
+
+Result<JobMetrics> LocalModels::metrics(const cluster::Actor& actor, std::string_view id) const {
+  SAMOVAR_CHECK(find_job(actor, id));
+  const auto history = histories_.find(id);
+  return history == histories_.end() ? JobMetrics{} : history->second.metrics();
+}
+
+Result<std::vector<JobLogLine>> LocalModels::logs(const cluster::Actor& actor, std::string_view id,
+                                                  std::uint64_t after, std::size_t limit) const {
+  SAMOVAR_CHECK(find_job(actor, id));
+  const auto history = histories_.find(id);
+  return history == histories_.end() ? std::vector<JobLogLine>{} : history->second.lines(after, limit);
+}
+
+// A worker is given a minute for its last checkpoint; then it is ended.
+Task<void> LocalModels::until_ended(std::string id) {
+  while (running_ && running_->job_id == id && !stopping_) co_await jobs::pause(loop_, kEndStep);
+}
+
+Task<Result<Job>> LocalModels::pause(cluster::Call call, std::string id) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_stop_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner or an administrator may pause a job"};
+  if (record.state != "queued") co_return cluster::refuse(cluster::Refusal::job_state);
+  if (running_ && running_->job_id == id) {
+    if (running_->committing) co_return cluster::refuse(cluster::Refusal::job_state);
+    if (running_->end_state.empty()) {
+      running_->end_state = "paused";
+      running_->end_call = std::move(call);
+      running_->signals.stop.store(true);
+    }
+    co_await until_ended(id);
+  } else {
+    cluster::JobEnd end{id, "paused", "", "{}"};
+    auto ended = co_await cluster_.end_job(std::move(call), std::move(end));
+    if (!ended) co_return std::move(ended).error();
+    std::erase(queue_, id);
+    tell(id);
+  }
+  const auto after = cluster_.job(id);
+  if (!after) co_return no_job();
+  co_return shown(*after);
+}
+
+Task<Result<Job>> LocalModels::cancel(cluster::Call call, std::string id) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_stop_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner or an administrator may cancel a job"};
+  if (running_ && running_->job_id == id) {
+    if (running_->committing) co_return cluster::refuse(cluster::Refusal::job_state);
+    running_->end_state = "cancelled";
+    running_->end_call = std::move(call);
+    running_->signals.kill.store(true);
+    co_await until_ended(id);
+  } else {
+    cluster::JobEnd end{id, "cancelled", "", "{}"};
+    auto ended = co_await cluster_.end_job(std::move(call), std::move(end));
+    if (!ended) co_return std::move(ended).error();
+    std::erase(queue_, id);
+    tell(id);
+  }
+  const auto after = cluster_.job(id);
+  if (!after) co_return no_job();
+  co_return shown(*after);
+}
+
+Task<Result<Job>> LocalModels::requeue(cluster::Call call, std::string id,
+                                       bool (*allowed)(std::string_view)) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_control_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner may start a job again"};
+  if (!allowed(record.state)) co_return cluster::refuse(cluster::Refusal::job_state);
+  SAMOVAR_CO_CHECK(open_rows(call.actor, record.dataset_id, record.dataset_version));
+  cluster::JobEnd end{id, "queued", "", "{}"};
+  auto queued = co_await cluster_.end_job(std::move(call), std::move(end));
+  if (!queued) co_return std::move(queued).error();
+  if (std::find(queue_.begin(), queue_.end(), id) == queue_.end()) queue_.push_back(id);
+  tell(id);
+  run_next();
+  co_return shown(*queued);
+}
+
+Task<Result<Job>> LocalModels::resume(cluster::Call call, std::string id) {
+  return requeue(std::move(call), std::move(id), [](std::string_view state) { return state == "paused"; });
+}
+
+Task<Result<Job>> LocalModels::retry(cluster::Call call, std::string id) {
+  return requeue(std::move(call), std::move(id),
+                 [](std::string_view state) { return state == "failed" || state == "cancelled"; });
+}
+
+Task<Result<Job>> LocalModels::protect(cluster::Call call, std::string id, bool on) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_control_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner may protect a job"};
+  auto done = co_await cluster_.protect_job(std::move(call), id, on);
+  if (!done) co_return std::move(done).error();
+  tell(id);
+  co_return shown(*done);
+}
+
+// The key goes with the record; what a cut leaves of the files is noise, and the next start removes it.
+Task<Result<void>> LocalModels::remove(cluster::Call call, std::string id) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_stop_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner or an administrator may delete a job"};
+  auto removed = co_await cluster_.remove_job(std::move(call), id);
+  if (!removed) co_return std::move(removed).error();
+  histories_.erase(id);
+  auto clean = [dir = dir_.get(), id] { return dir->remove_work(Work::jobs, id); };
+  auto cleaned = co_await run_on(io_, loop_, std::move(clean));
+  if (!cleaned)
+    SAMOVAR_LOG(warn, jobs, "the files of a removed job are still there", kv("job", id),
+                kv("error", cleaned.error().message()));
+  co_return Result<void>{};
+}
+
+}  // namespace samovar::jobs

@@ -1,0 +1,332 @@
+#include "daemon/jobs/train_runner.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <system_error>
+
+#include "base/failpoint.hpp"
+#include "daemon/jobs/worker_process.hpp"
+
+namespace samovar::jobs {
+namespace {
+
+using ingest::Descriptor;
+using ingest::Frame;
+using ingest::MessageType;
+
+constexpr std::chrono::milliseconds kListenStep{50};
+constexpr std::chrono::seconds kReadyMax{30};
+constexpr std::chrono::minutes kSilenceMax{10};
+constexpr std::chrono::seconds kStopMax{60};  // a last checkpoint may be large
+
+Error broken(std::string_view what) {
+  return {Errc::internal, "the worker gave an answer that cannot be right (" + std::string(what) +
+                              ") and was ended. Try again; if it happens twice, report it"};
+}
+
+Error death(int wait_status) {
+  if (WIFSIGNALED(wait_status)) {
+    switch (WTERMSIG(wait_status)) {
+      case SIGSYS:
+        return {
+            Errc::internal,
+            "the worker tried something its sandbox forbids and was stopped. The last checkpoint is kept; "
+            "report this"};
+      case SIGKILL:
+        return {Errc::unavailable,
+                "the worker was killed, most likely because memory ran out. The last checkpoint is kept: try "
+                "again when less is running, or choose fewer hash bits or inputs"};
+      default:
+        return {Errc::internal,
+                "the worker crashed. The last checkpoint is kept: try again, and report it if it "
+                "happens twice"};
+    }
+  }
+  return {
+      Errc::internal,
+      "the worker ended without a word. The last checkpoint is kept: try again, and look into the journal of "
+      "samovard if it happens twice"};
+}
+
+Result<Descriptor> open_to_read(const std::string& path, const char* what) {
+  // Not through Disk: the descriptor itself goes to another process.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file)
+    return Error{Errc::io,
+                 std::string(what) + " cannot be opened: " + std::generic_category().message(errno)};
+  return file;
+}
+
+Result<Descriptor> create(const std::string& path) {
+  // What a cut attempt left under this name is nobody's.
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return Error{Errc::io, "a file cannot be replaced: " + std::generic_category().message(errno)};
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file)
+    return Error{errno == ENOSPC || errno == EDQUOT ? Errc::no_space : Errc::io,
+                 "a file cannot be made: " + std::generic_category().message(errno)};
+  return file;
+}
+
+// One worker, from its start to its last message.
+class Talk {
+ public:
+  Talk(Disk& disk, const WorkerSignals& signals) : disk_(disk), signals_(signals) {}
+
+  Result<void> begin(const WorkerOptions& options, std::uint64_t memory_mib, MessageType type, Bytes job) {
+    SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib));
+    SAMOVAR_TRY(const Frame ready, next(kReadyMax, "the worker does not start"));
+    if (ready.type == MessageType::failed) return said(ready);
+    if (ready.type != MessageType::ready || !ingest::decode_ready(ready.body))
+      return broken("its first message");
+    return tell(type, std::move(job));
+  }
+
+  // The next message, or why there is none.
+  Result<Frame> next() {
+    return next(kSilenceMax,
+                "the worker stopped making progress and was ended. The last checkpoint is kept: try again");
+  }
+
+  // A worker that cannot be told anything is dying: how it died says more.
+  Result<void> tell(MessageType type, Bytes body, int descriptor = -1) {
+    auto sent = worker_->channel().send(type, std::move(body), descriptor);
+    if (sent || sent.error().code() != Errc::io) return sent;
+    return death(worker_->finish());
+  }
+
+  Result<void> give(MessageType type, const Result<Descriptor>& file) {
+    if (file) return tell(type, encode(Reply{}), file->get());
+    SAMOVAR_CHECK(tell(type, encode(Reply{file.error().message().substr(0, 4000)})));
+    return {};
+  }
+
+  // As large as it says, with the bytes it says, and durable.
+  Result<void> check(const std::string& path, const SavedFile& saved) {
+    {
+      SAMOVAR_TRY(const auto file, disk_.open(path, OpenMode::write));
+      SAMOVAR_TRY(const std::uint64_t size, file->size());
+      if (size != saved.stored_bytes) return broken("the size of a file");
+      SAMOVAR_CHECK(file->sync());
+    }
+    SAMOVAR_TRY(const security::Hash256 hash, security::hash_stored_file(disk_, path));
+    if (hash != saved.hash) return broken("the content of a file");
+    return disk_.sync_dir(path.substr(0, path.rfind('/')));
+  }
+
+  static Error said(const Frame& frame) {
+    auto failed = ingest::decode_failed(frame.body);
+    if (!failed) return broken("its last words");
+    return {failed->code, failed->message};
+  }
+
+ private:
+  Result<Frame> next(Duration silence_max, const char* too_slow) {
+    const MonoTime begin = real_clock().mono();
+    for (;;) {
+      const MonoTime now = real_clock().mono();
+      if (signals_.kill.load(std::memory_order_relaxed)) return Error{Errc::conflict, "stopped"};
+      if (signals_.stop.load(std::memory_order_relaxed)) {
+        if (!stop_told_) {
+          stop_told_ = now;
+          ignore(tell(MessageType::stop, {}), "one that is dying stops as well");
+        }
+        if (now - *stop_told_ > kStopMax) return Error{Errc::conflict, "stopped"};
+      }
+      auto frame = worker_->channel().receive(kListenStep);
+      if (!frame && frame.error().code() == Errc::io) return death(worker_->finish());
+      if (!frame) return broken(frame.error().message());
+      if (*frame) return **std::move(frame);
+      if (now - begin > silence_max) return Error{Errc::timeout, too_slow};
+    }
+  }
+
+  Disk& disk_;
+  const WorkerSignals& signals_;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::optional<MonoTime> stop_told_;
+};
+
+}  // namespace
+
+std::vector<std::string> checkpoint_names(std::uint64_t step) {
+  const std::string name = output_name(OutputKind::checkpoint, step);
+  return {name, name + "-b"};
+}
+
+namespace {
+
+class TrainRun {
+ public:
+  TrainRun(Disk& disk, TrainTask task, const WorkerSignals& signals, const TrainHooks& hooks)
+      : disk_(disk),
+        task_(std::move(task)),
+        hooks_(hooks),
+        talk_(disk, signals),
+        kept_(task_.checkpoint_path) {}
+
+  Result<TrainedMessage> run(const WorkerOptions& options) {
+    task_.job.failpoints = options.failpoints;
+    SAMOVAR_CHECK(talk_.begin(options, task_.memory_mib, MessageType::train, encode(task_.job)));
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.begun");
+    for (;;) {
+      SAMOVAR_TRY(const Frame frame, talk_.next());
+      if (frame.type == MessageType::failed) return Talk::said(frame);
+      if (frame.type == MessageType::trained) return finish(frame);
+      SAMOVAR_CHECK(hear(frame));
+    }
+  }
+
+ private:
+  Result<void> hear(const Frame& frame) {
+    switch (frame.type) {
+      case MessageType::step: {
+        SAMOVAR_TRY(const StepMessage message, decode_step(frame.body));
+        hooks_.step(message);
+        return {};
+      }
+      case MessageType::metric: {
+        SAMOVAR_TRY(const MetricMessage message, decode_metric(frame.body));
+        hooks_.metric(message);
+        return {};
+      }
+      case MessageType::log: {
+        SAMOVAR_TRY(const LogMessage message, decode_log(frame.body));
+        hooks_.log(message);
+        return {};
+      }
+      case MessageType::want_input: {
+        SAMOVAR_TRY(const WantInput want, decode_want_input(frame.body));
+        return talk_.give(MessageType::input, input(want));
+      }
+      case MessageType::want_output: {
+        SAMOVAR_TRY(const WantOutput want, decode_want_output(frame.body));
+        return talk_.give(MessageType::output, output(want));
+      }
+      case MessageType::saved: {
+        SAMOVAR_TRY(const SavedFile saved, decode_saved(frame.body));
+        return keep(saved);
+      }
+      default:
+        return broken("another message");
+    }
+  }
+
+  Result<Descriptor> input(const WantInput& want) {
+    if (want.kind == InputKind::shard && want.number < task_.shard_paths.size())
+      return open_to_read(task_.shard_paths[want.number], "a part of the data set");
+    if (want.kind == InputKind::checkpoint && !task_.checkpoint_path.empty())
+      return open_to_read(task_.checkpoint_path, "the checkpoint");
+    return broken("a file that is not there");
+  }
+
+  // Never the one that is committed: until the next is, it is all there is.
+  std::string path_of(OutputKind kind, std::uint64_t number) const {
+    if (kind != OutputKind::checkpoint) return task_.model_dir + "/" + output_name(kind, number);
+    std::string path;
+    for (const auto& name : checkpoint_names(number)) {
+      path = task_.job_dir + "/" + name;
+      if (path != kept_) break;
+    }
+    return path;
+  }
+
+  Result<Descriptor> output(const WantOutput& want) {
+    if (want.kind == OutputKind::result) return broken("a file that is not there");
+    if (task_.check_room) SAMOVAR_CHECK(task_.check_room());
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.output");
+    return create(path_of(want.kind, want.number));
+  }
+
+  Result<void> keep(const SavedFile& saved) {
+    if (saved.kind != OutputKind::checkpoint) return broken("a file that is kept at the end");
+    const std::string path = path_of(saved.kind, saved.number);
+    SAMOVAR_CHECK(talk_.check(path, saved));
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.synced");
+    if (auto committed = hooks_.checkpoint(saved); !committed)
+      return talk_.tell(MessageType::kept, encode(Reply{committed.error().message().substr(0, 4000)}));
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.committed");
+    if (!kept_.empty() && kept_ != path)
+      ignore(disk_.remove(kept_), "the next run removes what it does not need");
+    kept_ = path;
+    return talk_.tell(MessageType::kept, encode(Reply{}));
+  }
+
+  Result<TrainedMessage> finish(const Frame& frame) {
+    SAMOVAR_TRY(TrainedMessage trained, decode_trained(frame.body));
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.trained");
+    SAMOVAR_CHECK(talk_.check(path_of(OutputKind::model, 0), trained.model));
+    SAMOVAR_CHECK(talk_.check(path_of(OutputKind::evaluation, 0), trained.evaluation));
+    SAMOVAR_FAILPOINT_ERROR("jobs.train.model.synced");
+    return trained;
+  }
+
+  Disk& disk_;
+  TrainTask task_;
+  const TrainHooks& hooks_;
+  Talk talk_;
+  std::string kept_;  // the committed checkpoint's path
+};
+
+}  // namespace
+
+Result<TrainedMessage> run_train_worker(Disk& disk, const WorkerOptions& options, TrainTask task,
+                                        const WorkerSignals& signals, const TrainHooks& hooks) {
+  return TrainRun(disk, std::move(task), signals, hooks).run(options);
+}
+
+Result<ScoredMessage> run_score_worker(Disk& disk, const WorkerOptions& options, ScoreTask task,
+                                       const WorkerSignals& signals,
+                                       const std::function<void(const StepMessage&)>& step) {
+  task.job.failpoints = options.failpoints;
+  Talk talk(disk, signals);
+  SAMOVAR_CHECK(talk.begin(options, task.memory_mib, MessageType::score, encode(task.job)));
+  const std::string result = task.result_dir + "/" + output_name(OutputKind::result, 0);
+  const auto input = [&task](const WantInput& want) -> Result<Descriptor> {
+    if (want.kind == InputKind::shard && want.number < task.shard_paths.size())
+      return open_to_read(task.shard_paths[want.number], "a part of the data set");
+    if (want.kind == InputKind::upload && !task.upload_path.empty())
+      return open_to_read(task.upload_path, "the upload");
+    if (want.kind == InputKind::model) return open_to_read(task.model_path, "the model");
+    return broken("a file that is not there");
+  };
+  for (;;) {
+    SAMOVAR_TRY(const Frame frame, talk.next());
+    switch (frame.type) {
+      case MessageType::step: {
+        SAMOVAR_TRY(const StepMessage message, decode_step(frame.body));
+        step(message);
+        break;
+      }
+      case MessageType::want_input: {
+        SAMOVAR_TRY(const WantInput want, decode_want_input(frame.body));
+        SAMOVAR_CHECK(talk.give(MessageType::input, input(want)));
+        break;
+      }
+      case MessageType::want_output: {
+        SAMOVAR_TRY(const WantOutput want, decode_want_output(frame.body));
+        if (want.kind != OutputKind::result) return broken("a file that is not there");
+        if (task.check_room) SAMOVAR_CHECK(task.check_room());
+        SAMOVAR_CHECK(talk.give(MessageType::output, create(result)));
+        break;
+      }
+      case MessageType::scored: {
+        SAMOVAR_TRY(ScoredMessage scored, decode_scored(frame.body));
+        SAMOVAR_CHECK(talk.check(result, scored.result));
+        SAMOVAR_FAILPOINT_ERROR("jobs.score.scored");
+        return scored;
+      }
+      case MessageType::failed:
+        return Talk::said(frame);
+      default:
+        return broken("another message");
+    }
+  }
+}
+
+}  // namespace samovar::jobs
