@@ -32,9 +32,11 @@ struct Config {
   std::string worker_path;
 
   // Command line only.
-  std::string sysfs_root = "/";  // another tree with sys/ and proc/, for tests of the sensors
-  std::string failpoints;        // base/failpoint.hpp
-  bool plant_early_ack = false;  // the planted bug that the durability harness must catch
+  std::string sysfs_root = "/";         // another tree with sys/ and proc/, for tests of the sensors
+  std::string failpoints;               // base/failpoint.hpp
+  std::uint64_t checkpoint_steps = 0;   // a training's checkpoint after so many updates; 0: by the clock
+  std::uint64_t worker_memory_mib = 0;  // of a training or scoring; 0: half of the board
+  bool plant_early_ack = false;         // the planted bug that the durability harness must catch
 
   std::string key_path() const { return key_file.empty() ? state_dir + "/key" : key_file; }
 };

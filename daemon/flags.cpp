@@ -17,6 +17,8 @@ struct Flags {
   std::string config_path;
   std::string state_dir, log_format, log_level, sysfs_root, failpoints;
   std::vector<std::string> listen;
+  std::uint64_t checkpoint_steps = 0;
+  std::uint64_t worker_memory_mib = 0;
   bool check = false, reference = false, version = false, list_failpoints = false, plant_early_ack = false;
 };
 
@@ -35,6 +37,9 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_flag("--print-config-reference", flags.reference, "Print docs/reference/config.md and exit");
 #if SAMOVAR_FAILPOINTS
   app.add_option("--failpoints", flags.failpoints, "Arm failpoints: name=action[:argument][@hit],… (tests)");
+  app.add_option("--checkpoint-steps", flags.checkpoint_steps,
+                 "Keep a checkpoint of a training after so many updates (tests)");
+  app.add_option("--worker-memory-mib", flags.worker_memory_mib, "Memory of a training or scoring (tests)");
   app.add_flag("--plant-early-ack", flags.plant_early_ack,
                "Acknowledge before the disk does: a bug for tests to catch");
   app.add_flag("--list-failpoints", flags.list_failpoints, "Print the failpoints of this build and exit");
@@ -59,6 +64,8 @@ void overlay(Config& config, const Flags& flags) {
   take(config.log_level, flags.log_level);
   take(config.sysfs_root, flags.sysfs_root);
   take(config.failpoints, flags.failpoints);
+  config.checkpoint_steps = flags.checkpoint_steps;
+  config.worker_memory_mib = flags.worker_memory_mib;
   config.plant_early_ack = flags.plant_early_ack;
   if (!flags.listen.empty()) config.listen = flags.listen;
 }

@@ -172,6 +172,7 @@ void Node::begin_sampling() {
 
 void Node::on_sample(const power::Sample& sample) {
   history_.add(sample);
+  if (models_) models_->on_sample(sample);
   refresh_alerts();
   publish_metrics(sample);
   if (phase_ != api::Phase::ready || events_.count() == 0) return;
@@ -217,6 +218,7 @@ void Node::stop(std::function<void()> done) {
   loop_.cancel(time_timer_);
   sampler_.stop();
   // Before the server: a worker that runs would keep a request waiting.
+  if (models_) models_->stop();
   if (data_) data_->stop();
   events_.close_all();
   auto closed = [this, done = std::move(done)] { spawn(close_all(done)); };

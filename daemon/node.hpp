@@ -24,6 +24,7 @@
 #include "daemon/config.hpp"
 #include "daemon/floor_clock.hpp"
 #include "daemon/jobs/local_data.hpp"
+#include "daemon/jobs/local_models.hpp"
 #include "daemon/power/history.hpp"
 #include "daemon/power/history_file.hpp"
 #include "daemon/power/sampler.hpp"
@@ -65,6 +66,7 @@ class Node final : public api::NodeControl {
   std::vector<std::string> addresses() const override;
   cluster::Cluster* cluster() override { return phase_ == api::Phase::ready ? cluster_.get() : nullptr; }
   jobs::DataService* data() override { return phase_ == api::Phase::ready ? data_.get() : nullptr; }
+  jobs::ModelService* models() override { return phase_ == api::Phase::ready ? models_.get() : nullptr; }
   const api::SessionKeys* keys() const override { return keys_ ? &*keys_ : nullptr; }
   bool setup_code_matches(std::string_view typed) const override;
   Task<Result<cluster::ClusterInfo>> set_up(api::SetupRequest request, std::string address) override;
@@ -104,6 +106,7 @@ class Node final : public api::NodeControl {
   Result<void> open_with(const security::SecretBytes& cmk);
   void become_ready(const security::SecretBytes& cmk);
   void open_data(const security::SecretBytes& cmk);
+  void open_models(const security::SecretBytes& cmk);
   Task<void> record_start(std::string how, std::string address);
   void on_change(const cluster::Change& change);
 
@@ -140,6 +143,7 @@ class Node final : public api::NodeControl {
   std::optional<api::SessionKeys> keys_;
   std::unique_ptr<cluster::Cluster> cluster_;
   std::unique_ptr<jobs::LocalData> data_;
+  std::unique_ptr<jobs::LocalModels> models_;
   std::unique_ptr<power::HistoryFile> history_file_;
   std::unique_ptr<api::Services> services_;
   std::unique_ptr<api::Server> server_;

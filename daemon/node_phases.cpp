@@ -86,6 +86,7 @@ void Node::become_ready(const SecretBytes& cmk) {
                   kv("error", set.error().message()));
   }
   open_data(cmk);
+  open_models(cmk);
   security::wipe(setup_code_);
   phase_ = api::Phase::ready;
   refresh_alerts();
@@ -127,6 +128,35 @@ void Node::open_data(const SecretBytes& cmk) {
     }
   });
   data_->start();
+}
+
+// Models are made of data sets: without those there are none.
+void Node::open_models(const SecretBytes& cmk) {
+  if (!data_) return;
+  jobs::LocalModelsOptions options;
+  options.root = state_->data();
+  options.key_generation = keyring_->generation();
+  options.threads = std::max(1u, facts_.cores);
+  // Half of the board is for one worker; the rest is the node's, and the next worker's.
+  options.memory_mib = options_.config.worker_memory_mib > 0
+                           ? options_.config.worker_memory_mib
+                           : std::max<std::uint64_t>(1024, facts_.memory_bytes / 2 >> 20);
+  options.warm_bytes = std::max<std::uint64_t>(64u << 20, facts_.memory_bytes / 16);
+  options.checkpoint_steps = options_.config.checkpoint_steps;
+  options.version = SAMOVAR_VERSION;
+  options.space.reserve_bytes = std::uint64_t{options_.config.disk_reserve_mib} << 20;
+  options.worker.failpoints = options_.config.failpoints;
+  options.worker.program =
+      options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  auto opened = jobs::LocalModels::open(loop_, system_rng(), *cluster_, real_disk(), io_, cpu_, *data_,
+                                        security::derive(cmk, security::purpose::kWrap), std::move(options));
+  if (!opened) {
+    data_failure_ = opened.error().message();
+    SAMOVAR_LOG(error, main, "the models cannot be opened", kv("error", data_failure_));
+    return;
+  }
+  models_ = std::move(*opened);
+  models_->start();
 }
 
 Task<Result<void>> Node::unlock(SecretBytes passphrase, std::string address) {
@@ -214,9 +244,11 @@ void Node::on_change(const cluster::Change& change) {
                              audience_of(cluster_->dataset(change.id)));
       if (data_) damaged_shards_ = data_->damaged_shards();
       break;
-    case Kind::operations:  // told by the one who runs them, with their progress
     case Kind::jobs:
-    case Kind::models:
+      if (models_) models_->on_job_changed(change.id);
+      break;
+    case Kind::operations:  // told by the one who runs them, with their progress
+    case Kind::models:      // likewise
     case Kind::settings:
       break;
   }
