@@ -149,7 +149,8 @@ void check_together(const GlmParameters& p, Reader& reader) {
                  "the link " + std::string(to_string(*p.link)) + " does not go with the family " +
                      std::string(to_string(*p.family)));
   if (p.solver == SolverKind::irls) {
-    if (p.l1 > 0) reader.fault("solver", "conflict", "irls has no l1: take lbfgs, or leave it to auto");
+    if (p.l1.value_or(0) > 0)
+      reader.fault("solver", "conflict", "irls has no l1: take lbfgs, or leave it to auto");
     if (!p.bounds.empty()) reader.fault("solver", "conflict", "irls has no bounds: take lbfgs");
     if (p.family == Family::multinomial)
       reader.fault("solver", "conflict", "irls does not do several classes: take lbfgs");
@@ -207,7 +208,7 @@ GlmParameters parse_glm_parameters(const json& object, std::string_view at, std:
   for (const SolverName& one : kSolvers) {
     if (one.name == solver) p.solver = one.kind;
   }
-  p.l1 = reader.number("l1", 0, kMost, "0 or more").value_or(p.l1);
+  p.l1 = reader.number("l1", 0, kMost, "0 or more");
   p.l2 = reader.number("l2", 0, kMost, "0 or more");
   p.passes = reader.count("passes", 1, 100'000);
   p.batch_rows = reader.count("batch_rows", 1, kBatchRowsMost);
@@ -237,7 +238,7 @@ json to_json(const GlmParameters& p) {
   return {{"family", p.family ? json(to_string(*p.family)) : json("auto")},
           {"link", p.link ? json(to_string(*p.link)) : json("auto")},
           {"solver", to_string(p.solver)},
-          {"l1", p.l1},
+          {"l1", number_of(p.l1)},
           {"l2", number_of(p.l2)},
           {"passes", count_of(p.passes)},
           {"batch_rows", count_of(p.batch_rows)},
@@ -275,10 +276,12 @@ json glm_parameters_schema() {
       {"link", choice_of(links(), "Link", "How the sum of the effects becomes the expected value.", true)},
       {"solver", choice_of(solvers(), "Solver",
                            "auto takes irls for small designs (with standard errors and p-values), lbfgs for "
-                           "medium ones, adagrad for large ones.",
+                           "medium ones, ftrl for large ones.",
                            true)},
-      {"l1", ranged(property("number", "L1 penalty", "Sets weak coefficients to exactly 0.", d.l1, false), 0,
-                    nullptr)},
+      {"l1", ranged(property(number_or_none, "L1 penalty",
+                             "Sets weak coefficients to exactly 0. Empty: none, or what suits hashed inputs.",
+                             nullptr, false),
+                    0, nullptr)},
       {"l2", ranged(property(number_or_none, "L2 penalty",
                              "Pulls coefficients towards 0; 1 is as much as one row's worth of doubt. Empty: "
                              "none where the data carry it, else a little.",

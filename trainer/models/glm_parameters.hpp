@@ -15,7 +15,7 @@
 
 namespace samovar::trainer {
 
-inline constexpr unsigned kBatchRowsMost = 65'536;
+inline constexpr unsigned kBatchRowsMost = 256;
 
 enum class SolverKind : std::uint8_t { automatic, irls, lbfgs, adagrad, ftrl, sgd, adam };
 std::string_view to_string(SolverKind solver) noexcept;
@@ -29,8 +29,7 @@ struct GlmParameters {
   std::optional<Family> family;  // none: from the target's type
   std::optional<Link> link;      // none: the family's usual one
   SolverKind solver = SolverKind::automatic;
-  double l1 = 0;
-  std::optional<double> l2;             // none: 0 where that is safe, else a little
+  std::optional<double> l1, l2;         // none: 0 where that is safe, else what suits the solver
   std::optional<unsigned> passes;       // streaming solvers: over the rows; others: iterations at most
   std::optional<unsigned> batch_rows;   // streaming solvers: rows of one update
   std::optional<double> learning_rate;  // streaming solvers

@@ -1,0 +1,159 @@
+#include "trainer/evaluate/evaluate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "trainer/evaluate/importance.hpp"
+#include "trainer/evaluate/metrics.hpp"
+#include "trainer/evaluate/subgroups.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const char*, 3> kRoles = {"train", "valid", "test"};
+// Rows whose means are taken for the average contributions: more do not change them.
+constexpr std::uint64_t kMeansRowsMax = 100'000;
+
+// The predictors of a batch with the kernels, and what is expected from them.
+class Predictor {
+ public:
+  explicit Predictor(const GlmModel& model) : model_(model) {}
+  const std::vector<float>& expected(const EncodedBatch& batch) {
+    const std::size_t outputs = model_.outputs();
+    out_.resize(batch.rows * outputs);
+    for (std::size_t o = 0; o < outputs; ++o)
+      kernels::cpu().margins(nullptr, kernel_rows(batch), model_.weights.data() + o * model_.width,
+                             static_cast<float>(model_.intercepts[o]), nullptr, out_.data() + o, outputs);
+    expected_values(model_, batch, out_);
+    return out_;
+  }
+
+ private:
+  const GlmModel& model_;
+  std::vector<float> out_;
+};
+
+class ContributionMeans {
+ public:
+  ContributionMeans(const GlmModel& model, const FeaturePipeline& pipeline)
+      : model_(model),
+        dense_(pipeline.dense_width()),
+        slots_(pipeline.slot_width()),
+        places_(dense_ + slots_ + 1),
+        sums_(model.outputs() * places_) {}
+
+  void add(const EncodedBatch& batch, const std::vector<RowRole>& roles) {
+    for (std::uint32_t row = 0; row < batch.rows && rows_ < kMeansRowsMax; ++row) {
+      if (roles[row] != RowRole::train || (!batch.weight.empty() && batch.weight[row] <= 0)) continue;
+      ++rows_;
+      for (std::size_t o = 0; o < model_.outputs(); ++o) add(batch, row, o);
+    }
+  }
+  void finish(GlmModel& model) const {
+    model.contribution_means.clear();
+    for (const double sum : sums_)
+      model.contribution_means.push_back(
+          static_cast<float>(sum / static_cast<double>(std::max<std::uint64_t>(rows_, 1))));
+  }
+
+ private:
+  void add(const EncodedBatch& batch, std::uint32_t row, std::size_t output) {
+    const float* weights = model_.weights.data() + output * model_.width;
+    double* sums = sums_.data() + output * places_;
+    for (std::size_t i = 0; i < dense_; ++i)
+      sums[i] += static_cast<double>(weights[i] * batch.dense[row * dense_ + i]);
+    for (std::size_t i = 0; i < slots_; ++i) {
+      const std::uint32_t slot = batch.slots[row * slots_ + i];
+      if (slot != kNoSlot) sums[dense_ + i] += static_cast<double>(weights[slot]);
+    }
+    if (batch.ragged_ends.empty()) return;
+    for (std::uint32_t i = row == 0 ? 0 : batch.ragged_ends[row - 1]; i < batch.ragged_ends[row]; ++i)
+      sums[places_ - 1] += static_cast<double>(weights[batch.ragged_slots[i]] * batch.ragged_values[i]);
+  }
+
+  const GlmModel& model_;
+  const std::size_t dense_, slots_, places_;
+  std::vector<double> sums_;
+  std::uint64_t rows_ = 0;
+};
+
+}  // namespace
+
+Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOptions& options) {
+  const FeaturePipeline& pipeline = rows.pipeline();
+  Predictor predictor(model);
+  ContributionMeans means(model, pipeline);
+  std::vector<Metrics> metrics(3, Metrics(model));
+  Subgroups subgroups(model, pipeline, rows.schema());
+  Importance importance(model, pipeline, options.sample_bytes);
+  std::vector<double> shares(model.classes);
+  Average train_target;
+  std::array<std::uint64_t, 3> counted{};
+  std::vector<std::uint8_t> held_out;
+  std::uint64_t seen = 0;
+  bool stop = false;
+  bool finite = true;
+  SAMOVAR_CHECK(rows.all([&](const Batch& batch, const std::vector<RowRole>& roles,
+                             EncodedBatch& encoded) -> Result<bool> {
+    const std::vector<float>& expected = predictor.expected(encoded);
+    held_out.assign(encoded.rows, 0);
+    for (std::uint32_t row = 0; row < encoded.rows; ++row) {
+      const double weight = encoded.weight.empty() ? 1 : static_cast<double>(encoded.weight[row]);
+      if (weight <= 0) continue;
+      const auto role = static_cast<std::size_t>(roles[row]);
+      const double target = static_cast<double>(encoded.target[row]);
+      finite = finite && std::isfinite(expected[row * model.outputs()]);
+      metrics[role].add(expected.data() + row * model.outputs(), target, weight);
+      ++counted[role];
+      held_out[row] = roles[row] == RowRole::test ? 1 : 0;
+      if (roles[row] == RowRole::train) {
+        train_target.add(target, weight);
+        if (!shares.empty()) shares[static_cast<std::size_t>(target)] += weight;
+      }
+    }
+    means.add(encoded, roles);
+    subgroups.add(batch, held_out, encoded, expected);
+    if (!importance.full()) importance.add(encoded, held_out);
+    seen += batch.rows();
+    stop =
+        options.progress && !options.progress(static_cast<double>(seen) /
+                                              static_cast<double>(std::max<std::uint64_t>(rows.rows(), 1)));
+    return !stop;
+  }));
+  if (stop) return Error{Errc::conflict, "stopped as asked"};
+  if (!finite)
+    return Error{Errc::invalid, "the model answers some rows with no finite number: set an l2 penalty"};
+  means.finish(model);
+  for (Metrics& one : metrics) one.finish();
+  for (double& share : shares) share /= std::max(train_target.weight(), 1e-300);
+
+  // What is shown in curves: the test rows, or the best there is instead of them.
+  const std::size_t shown = counted[2] > 0 ? 2 : counted[1] > 0 ? 1 : 0;
+  const Metrics& main = metrics[shown];
+  json out;
+  out["task"] = to_string(task_of(model.family));
+  out["shown"] = kRoles[shown];
+  for (std::size_t role = 0; role < 3; ++role) {
+    out["rows"][kRoles[role]] = counted[role];
+    out["metrics"][kRoles[role]] = metrics[role].to_json();
+  }
+  out["baseline"] = Metrics::baseline(model, main, train_target.mean(), shares);
+  if (model.family == Family::binomial && main.scores().both()) {
+    out["roc"] = main.scores().roc();
+    out["pr"] = main.scores().precision_recall();
+    out["calibration"] = main.scores().calibration();
+    out["lift"] = main.scores().lift_curve();
+    out["thresholds"] = main.scores().thresholds();
+  }
+  if (model.classes > 0 && main.rows() > 0) out["confusion"] = main.confusion(pipeline.classes());
+  out["subgroups"] = subgroups.to_json();
+  out["importance"] = importance.to_json(options.seed);
+  return out;
+}
+
+}  // namespace samovar::trainer

@@ -1,0 +1,162 @@
+#include "trainer/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "trainer/data/order.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+constexpr std::uint32_t kMagic = 0x4b56'4d53;  // "SMVK"
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kCurveFields = 4;
+constexpr std::size_t kCurvePointsMax = 400;
+// Between two reports of progress or metrics.
+constexpr MonoTime kTellEvery = std::chrono::milliseconds(400);
+
+std::uint64_t mark_text(std::uint64_t mark, std::string_view text) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x0000'0100'0000'01b3;
+  return SeededOrder::derive(mark, hash ^ text.size());
+}
+
+double to_seconds(MonoTime time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec) {
+  nlohmann::json same = to_json(spec);
+  // What it is called does not change what it computes.
+  same.erase("name");
+  std::uint64_t mark = mark_text(mark_text(1, same.dump()), encode_schema(schema));
+  for (std::size_t block = 0; block < source.blocks(); ++block)
+    mark = SeededOrder::derive(mark, source.rows(block));
+  return mark;
+}
+
+Session::Session(TrainObserver& observer, const TrainOptions& options, std::uint64_t mark)
+    : observer_(observer),
+      options_(options),
+      mark_(mark),
+      clock_(real_clock()),
+      began_(clock_.mono()),
+      last_checkpoint_(began_),
+      last_told_(began_ - kTellEvery) {}
+
+double Session::seconds() const { return seconds_before_ + to_seconds(clock_.mono() - began_); }
+
+Result<Resume> Session::open(ByteView checkpoint) const {
+  StateReader in(checkpoint);
+  if (in.get<std::uint32_t>() != kMagic)
+    return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
+  if (in.get<std::uint32_t>() != kVersion)
+    return Error{Errc::conflict, "the checkpoint was made by another version of Samovar: start the job anew"};
+  if (in.get<std::uint64_t>() != mark_)
+    return Error{Errc::conflict, "the checkpoint belongs to another job or other data: start the job anew"};
+  Resume resume;
+  resume.stage = in.get<std::uint32_t>();
+  resume.seconds = in.get<double>();
+  in.get(resume.curve);
+  const auto notes = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < notes && !in.failed(); ++i) resume.notes.push_back(in.text());
+  in.get(resume.solver);
+  SAMOVAR_CHECK(in.done());
+  return resume;
+}
+
+void Session::go_on_from(const Resume& resume) {
+  seconds_before_ = resume.seconds;
+  curve_ = resume.curve;
+  notes_.insert(notes_.end(), resume.notes.begin(), resume.notes.end());
+}
+
+void Session::enter(std::string_view step, double from, double to, std::uint32_t stage) {
+  step_ = step;
+  from_ = from;
+  to_ = to;
+  stage_ = stage;
+}
+
+Result<void> Session::progress(double share) {
+  told_.step = step_;
+  told_.share = from_ + (to_ - from_) * std::clamp(share, 0.0, 1.0);
+  if (!observer_.progress(told_)) return Error{Errc::conflict, "stopped as asked"};
+  return {};
+}
+
+Result<void> Session::stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) {
+  if (report.curve && report.train_loss) {
+    const double valid = report.valid_loss.value_or(std::nan(""));
+    for (const double number :
+         {static_cast<double>(report.step), static_cast<double>(report.rows), *report.train_loss, valid})
+      curve_.push_back(number);
+    if (curve_.size() >= 2 * kCurvePointsMax * kCurveFields) {
+      // Every other point is enough for a curve this long.
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < curve_.size(); i += 2 * kCurveFields, kept += kCurveFields)
+        std::copy_n(curve_.begin() + static_cast<std::ptrdiff_t>(i), kCurveFields,
+                    curve_.begin() + static_cast<std::ptrdiff_t>(kept));
+      curve_.resize(kept);
+    }
+  }
+  const MonoTime now = clock_.mono();
+  bool go_on = true;
+  if (now - last_told_ >= kTellEvery) {
+    last_told_ = now;
+    told_.rows = report.rows;
+    told_.pass = report.pass;
+    go_on = progress(report.share).has_value();
+    TrainMetric metric;
+    metric.step = report.step;
+    metric.rows = report.rows;
+    metric.seconds = seconds();
+    if (report.train_loss && std::isfinite(*report.train_loss))
+      metric.values.emplace_back("train_loss", *report.train_loss);
+    if (report.valid_loss && std::isfinite(*report.valid_loss))
+      metric.values.emplace_back("valid_loss", *report.valid_loss);
+    go_on = (metric.values.empty() || observer_.metric(metric)) && go_on;
+  }
+  const bool due = options_.checkpoint_steps != 0
+                       ? report.step % options_.checkpoint_steps == 0
+                       : to_seconds(now - last_checkpoint_) >= options_.checkpoint_seconds;
+  if (due || !go_on) {
+    SAMOVAR_CHECK(checkpoint(report.step, save));
+    last_checkpoint_ = clock_.mono();
+  }
+  if (!go_on) return Error{Errc::conflict, "stopped as asked"};
+  return {};
+}
+
+Result<void> Session::checkpoint(std::uint64_t step, const std::function<void(StateWriter&)>& save) {
+  StateWriter solver;
+  save(solver);
+  StateWriter out;
+  out.put(kMagic);
+  out.put(kVersion);
+  out.put(mark_);
+  out.put(stage_);
+  out.put(seconds());
+  out.put(curve_);
+  out.put(static_cast<std::uint32_t>(notes_.size()));
+  for (const std::string& note : notes_) out.put(std::string_view(note));
+  out.put(solver.take());
+  return observer_.checkpoint(step, out.take());
+}
+
+nlohmann::json Session::curve() const {
+  nlohmann::json out = nlohmann::json::array();
+  for (std::size_t i = 0; i + kCurveFields <= curve_.size(); i += kCurveFields) {
+    nlohmann::json point = {{"step", static_cast<std::uint64_t>(curve_[i])},
+                            {"rows", static_cast<std::uint64_t>(curve_[i + 1])},
+                            {"train_loss", curve_[i + 2]}};
+    point["valid_loss"] =
+        std::isfinite(curve_[i + 3]) ? nlohmann::json(curve_[i + 3]) : nlohmann::json(nullptr);
+    out.push_back(std::move(point));
+  }
+  return out;
+}
+
+}  // namespace samovar::trainer

@@ -1,0 +1,71 @@
+// One run of train(): what it tells its observer, when it saves, and what a checkpoint says about itself.
+//
+// Threading: one thread.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "trainer/solvers/problem.hpp"
+#include "trainer/train.hpp"
+
+namespace samovar::trainer {
+
+// A number that differs for another spec, schema or source: a checkpoint fits only where it was made.
+std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec);
+
+// What is known between two updates beside the solver's own state.
+struct Resume {
+  std::uint32_t stage = 0;  // which solver of the job
+  double seconds = 0;
+  std::vector<double> curve;       // step, rows, train loss, valid loss after each other
+  std::vector<std::string> notes;  // of stages that are over
+  Bytes solver;                    // its state; empty: the stage has not begun
+};
+
+class Session final : public StepHooks {
+ public:
+  Session(TrainObserver& observer, const TrainOptions& options, std::uint64_t mark);
+
+  // Errc::conflict when the checkpoint is of another job or version.
+  Result<Resume> open(ByteView checkpoint) const;
+  void go_on_from(const Resume& resume);
+
+  // Shares of the whole job: from where to where a stage goes.
+  void enter(std::string_view step, double from, double to, std::uint32_t stage);
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+  // Errc::conflict: asked to stop.
+  Result<void> progress(double share);
+
+  Result<void> stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) override;
+
+  double seconds() const;
+  nlohmann::json curve() const;
+
+ private:
+  Result<void> checkpoint(std::uint64_t step, const std::function<void(StateWriter&)>& save);
+
+  // Constant after construction.
+  TrainObserver& observer_;
+  const TrainOptions& options_;
+  const std::uint64_t mark_;
+  Clock& clock_;
+  // The caller's thread.
+  MonoTime began_;
+  MonoTime last_checkpoint_;
+  MonoTime last_told_;
+  double seconds_before_ = 0;
+  std::string step_ = "preparing";
+  double from_ = 0;
+  double to_ = 0;
+  std::uint32_t stage_ = 0;
+  TrainProgress told_;
+  std::vector<double> curve_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace samovar::trainer

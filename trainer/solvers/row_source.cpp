@@ -1,0 +1,230 @@
+#include "trainer/solvers/row_source.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+bool counts(const EncodedBatch& batch, std::uint32_t row) {
+  return batch.weight.empty() || batch.weight[row] > 0;
+}
+
+template <class T>
+void move_row(std::vector<T>& values, std::size_t width, std::uint32_t from, std::uint32_t to) {
+  if (values.empty() || width == 0) return;
+  std::memmove(values.data() + to * width, values.data() + from * width, width * sizeof(T));
+}
+
+void shrink_to(EncodedBatch& batch, std::uint32_t rows, std::size_t pairs) {
+  batch.rows = rows;
+  batch.dense.resize(rows * batch.dense_width);
+  batch.slots.resize(rows * batch.slot_width);
+  const auto shrink = [rows](auto& values) {
+    if (!values.empty()) values.resize(rows);
+  };
+  shrink(batch.ragged_ends);
+  shrink(batch.target);
+  shrink(batch.weight);
+  shrink(batch.offset);
+  if (!batch.ragged_slots.empty()) {
+    batch.ragged_slots.resize(pairs);
+    batch.ragged_values.resize(pairs);
+    if (!batch.ragged_inputs.empty()) batch.ragged_inputs.resize(pairs);
+  }
+}
+
+std::size_t bytes_of(const EncodedBatch& batch) {
+  return (batch.dense.size() + batch.slots.size() + batch.ragged_ends.size() + 2 * batch.ragged_slots.size() +
+          batch.target.size() + batch.weight.size() + batch.offset.size()) *
+             sizeof(float) +
+         batch.ragged_inputs.size() * sizeof(std::uint16_t) + sizeof batch;
+}
+
+}  // namespace
+
+kernels::Rows kernel_rows(const EncodedBatch& batch) {
+  kernels::Rows rows;
+  rows.rows = batch.rows;
+  rows.dense_width = static_cast<std::uint32_t>(batch.dense_width);
+  rows.slot_width = static_cast<std::uint32_t>(batch.slot_width);
+  rows.dense = batch.dense.data();
+  rows.slots = batch.slots.data();
+  if (!batch.ragged_ends.empty()) {
+    rows.ragged_ends = batch.ragged_ends.data();
+    rows.ragged_slots = batch.ragged_slots.data();
+    rows.ragged_values = batch.ragged_values.data();
+  }
+  return rows;
+}
+
+kernels::Labels kernel_labels(const EncodedBatch& batch) {
+  kernels::Labels labels;
+  labels.target = batch.target.data();
+  labels.weight = batch.weight.empty() ? nullptr : batch.weight.data();
+  labels.offset = batch.offset.empty() ? nullptr : batch.offset.data();
+  return labels;
+}
+
+void keep_rows(EncodedBatch& batch, const std::vector<RowRole>& roles, RowRole role) {
+  SAMOVAR_ASSERT(roles.size() == batch.rows);
+  std::uint32_t kept = 0;
+  std::uint32_t pairs = 0;
+  std::uint32_t begin = 0;
+  for (std::uint32_t row = 0; row < batch.rows; ++row) {
+    const std::uint32_t end = batch.ragged_ends.empty() ? 0 : batch.ragged_ends[row];
+    if (roles[row] == role && counts(batch, row)) {
+      if (kept != row) {
+        move_row(batch.dense, batch.dense_width, row, kept);
+        move_row(batch.slots, batch.slot_width, row, kept);
+        move_row(batch.target, 1, row, kept);
+        move_row(batch.weight, 1, row, kept);
+        move_row(batch.offset, 1, row, kept);
+      }
+      if (!batch.ragged_ends.empty()) {
+        for (std::uint32_t i = begin; i < end; ++i, ++pairs) {
+          batch.ragged_slots[pairs] = batch.ragged_slots[i];
+          batch.ragged_values[pairs] = batch.ragged_values[i];
+          if (!batch.ragged_inputs.empty()) batch.ragged_inputs[pairs] = batch.ragged_inputs[i];
+        }
+        batch.ragged_ends[kept] = pairs;
+      }
+      ++kept;
+    }
+    begin = end;
+  }
+  shrink_to(batch, kept, pairs);
+}
+
+void copy_rows(const EncodedBatch& from, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& to) {
+  SAMOVAR_ASSERT(roles.size() == from.rows);
+  const std::size_t most = static_cast<std::size_t>(std::count(roles.begin(), roles.end(), role));
+  to.dense_width = from.dense_width;
+  to.slot_width = from.slot_width;
+  to.dense.resize(most * from.dense_width);
+  to.slots.resize(most * from.slot_width);
+  to.ragged_ends.clear();
+  to.ragged_slots.clear();
+  to.ragged_values.clear();
+  to.ragged_inputs.clear();
+  to.target.clear();
+  to.weight.clear();
+  to.offset.clear();
+  std::size_t kept = 0;
+  for (std::uint32_t row = 0; row < from.rows; ++row) {
+    if (roles[row] != role || !counts(from, row)) continue;
+    std::copy_n(from.dense.data() + row * from.dense_width, from.dense_width,
+                to.dense.data() + kept * from.dense_width);
+    std::copy_n(from.slots.data() + row * from.slot_width, from.slot_width,
+                to.slots.data() + kept * from.slot_width);
+    if (!from.target.empty()) to.target.push_back(from.target[row]);
+    if (!from.weight.empty()) to.weight.push_back(from.weight[row]);
+    if (!from.offset.empty()) to.offset.push_back(from.offset[row]);
+    if (!from.ragged_ends.empty()) {
+      const std::uint32_t begin = row == 0 ? 0 : from.ragged_ends[row - 1];
+      for (std::uint32_t i = begin; i < from.ragged_ends[row]; ++i) {
+        to.ragged_slots.push_back(from.ragged_slots[i]);
+        to.ragged_values.push_back(from.ragged_values[i]);
+        if (!from.ragged_inputs.empty()) to.ragged_inputs.push_back(from.ragged_inputs[i]);
+      }
+      to.ragged_ends.push_back(static_cast<std::uint32_t>(to.ragged_slots.size()));
+    }
+    ++kept;
+  }
+  to.rows = static_cast<std::uint32_t>(kept);
+  to.dense.resize(kept * from.dense_width);
+  to.slots.resize(kept * from.slot_width);
+}
+
+RowSource::RowSource(BlockSource& source, const Schema& schema, const FeaturePipeline& pipeline,
+                     const Splitter& splitter, RowSourceOptions options)
+    : source_(source),
+      schema_(schema),
+      pipeline_(pipeline),
+      splitter_(splitter),
+      options_(std::move(options)) {
+  for (std::size_t block = 0; block < source.blocks(); ++block) rows_ += source.rows(block);
+}
+
+ReadPlan RowSource::plan() const {
+  ReadPlan plan = pipeline_.read_plan(schema_);
+  splitter_.add_columns(schema_, plan);
+  plan.batch_rows = options_.batch_rows;
+  plan.blocks_ahead = options_.blocks_ahead;
+  plan.shuffle_blocks = false;
+  plan.shuffle_rows = false;
+  plan.passes = 1;
+  return plan;
+}
+
+void RowSource::set_class_weights(std::vector<double> weights) {
+  options_.class_weights = std::move(weights);
+  for (Cache& cache : caches_) cache = Cache{};
+  cache_bytes_ = 0;
+}
+
+void RowSource::weigh_classes(EncodedBatch& batch) const {
+  if (options_.class_weights.empty()) return;
+  if (batch.weight.empty()) batch.weight.assign(batch.rows, 1.0f);
+  for (std::uint32_t row = 0; row < batch.rows; ++row) {
+    const auto label = static_cast<std::size_t>(batch.target[row]);
+    SAMOVAR_ASSERT(label < options_.class_weights.size());
+    batch.weight[row] *= static_cast<float>(options_.class_weights[label]);
+  }
+}
+
+Result<void> RowSource::all(const TakeAll& take) {
+  SAMOVAR_TRY(const auto reader, BatchReader::open(source_, schema_, plan()));
+  EncodedBatch encoded;
+  std::vector<RowRole> roles;
+  for (;;) {
+    SAMOVAR_TRY(const Batch* batch, reader->next());
+    if (batch == nullptr) return {};
+    splitter_.roles(*batch, roles);
+    pipeline_.encode(*batch, true, encoded);
+    SAMOVAR_TRY(const bool more, take(*batch, roles, encoded));
+    if (!more) return {};
+  }
+}
+
+Result<void> RowSource::each(RowRole role, const Take& take) {
+  Cache& cache = caches_[static_cast<std::size_t>(role)];
+  if (cache.full) {
+    for (const EncodedBatch& batch : cache.batches) {
+      SAMOVAR_TRY(const bool more, take(batch));
+      if (!more) return {};
+    }
+    return {};
+  }
+  std::vector<EncodedBatch> kept;
+  std::size_t bytes = cache_bytes_;
+  bool whole = true;
+  SAMOVAR_CHECK(
+      all([&](const Batch&, const std::vector<RowRole>& roles, EncodedBatch& batch) -> Result<bool> {
+        keep_rows(batch, roles, role);
+        if (batch.rows == 0) return true;
+        weigh_classes(batch);
+        if (cache.fits) {
+          bytes += bytes_of(batch);
+          cache.fits = bytes <= options_.cache_bytes;
+          if (cache.fits) {
+            kept.push_back(batch);
+          } else {
+            kept = {};
+          }
+        }
+        SAMOVAR_TRY(whole, take(batch));
+        return whole;
+      }));
+  if (cache.fits && whole) {
+    cache.batches = std::move(kept);
+    cache.full = true;
+    cache_bytes_ = bytes;
+  }
+  return {};
+}
+
+}  // namespace samovar::trainer

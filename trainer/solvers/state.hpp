@@ -1,0 +1,92 @@
+// Numbers as bytes and back, for checkpoints: little endian, vectors with their length before them.
+//
+// Threading: values.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+
+namespace samovar::trainer {
+
+class StateWriter {
+ public:
+  template <class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void put(T value) { raw(&value, sizeof value); }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(std::uint64_t{values.size()});
+    raw(values.data(), values.size() * sizeof(T));
+  }
+  void put(std::string_view text) {
+    put(std::uint64_t{text.size()});
+    raw(text.data(), text.size());
+  }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  void raw(const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    const auto* at = static_cast<const std::uint8_t*>(from);
+    bytes_.insert(bytes_.end(), at, at + bytes);
+  }
+  Bytes bytes_;
+};
+
+// Reading past the end, or a vector longer than what is left, is remembered; the values are then 0 or empty.
+class StateReader {
+ public:
+  explicit StateReader(ByteView bytes) : bytes_(bytes) {}
+
+  template <class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) T get() {
+    T value{};
+    raw(&value, sizeof value);
+    return value;
+  }
+  template <class T>
+  void get(std::vector<T>& out) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const std::size_t count = length(sizeof(T));
+    out.resize(count);
+    raw(out.data(), count * sizeof(T));
+  }
+  std::string text() {
+    std::string out(length(1), '\0');
+    raw(out.data(), out.size());
+    return out;
+  }
+  bool failed() const noexcept { return failed_; }
+  std::size_t left() const noexcept { return bytes_.size(); }
+  Result<void> done() const {
+    if (failed_ || !bytes_.empty())
+      return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
+    return {};
+  }
+
+ private:
+  std::size_t length(std::size_t each) {
+    const auto count = get<std::uint64_t>();
+    if (count <= bytes_.size() / each) return static_cast<std::size_t>(count);
+    failed_ = true;
+    return 0;
+  }
+  void raw(void* to, std::size_t bytes) {
+    if (bytes > bytes_.size()) {
+      failed_ = true;
+      return;
+    }
+    if (bytes != 0) std::memcpy(to, bytes_.data(), bytes);
+    bytes_ = bytes_.subspan(bytes);
+  }
+  ByteView bytes_;
+  bool failed_ = false;
+};
+
+}  // namespace samovar::trainer

@@ -1,0 +1,298 @@
+#include "trainer/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "trainer/evaluate/evaluate.hpp"
+#include "trainer/features/pipeline.hpp"
+#include "trainer/models/glm_choice.hpp"
+#include "trainer/models/glm_report.hpp"
+#include "trainer/models/model_file.hpp"
+#include "trainer/session.hpp"
+#include "trainer/solvers/irls.hpp"
+#include "trainer/solvers/lbfgs.hpp"
+#include "trainer/solvers/stream.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+using nlohmann::json;
+
+// Shares of the whole at which training begins and ends.
+constexpr double kTrainFrom = 0.1;
+constexpr double kTrainTo = 0.85;
+// Rows of one read; small sets get smaller ones, so that there are steps to speak of.
+constexpr std::uint32_t kBatchRows = 4096;
+// Below this many rows each pass takes them in another order; above, blocks do.
+constexpr std::uint64_t kShuffleRowsMax = 200'000;
+
+struct Outcome {
+  Fit fit;
+  Problem problem;  // as it was solved
+  std::vector<PathPoint> path;
+};
+
+class Training {
+ public:
+  Training(BlockSource& source, const Schema& schema, const JobSpec& spec, const TrainOptions& options,
+           TrainObserver& observer)
+      : source_(source),
+        schema_(schema),
+        spec_(spec),
+        options_(options),
+        observer_(observer),
+        session_(observer, options, job_mark(source, schema, spec)) {}
+
+  Result<Trained> run(std::optional<ByteView> checkpoint) {
+    std::vector<SpecFault> faults;
+    parameters_ = parse_glm_parameters(spec_.parameters, "/parameters", faults);
+    if (!faults.empty()) return Error{Errc::invalid, faults.front().detail};
+    if (checkpoint) {
+      SAMOVAR_TRY(resume_, session_.open(*checkpoint));
+      resumed_ = true;
+    }
+    SAMOVAR_CHECK(prepare());
+    SAMOVAR_TRY(Outcome outcome, solve());
+    SAMOVAR_TRY(json evaluation, evaluate(outcome));
+    return finish(std::move(outcome), std::move(evaluation));
+  }
+
+ private:
+  Result<void> prepare() {
+    session_.enter("preparing", 0, kTrainFrom, 0);
+    SAMOVAR_CHECK(session_.progress(0));
+    SAMOVAR_TRY(splitter_, Splitter::make(source_, schema_, spec_));
+    std::vector<std::string> notes;
+    SAMOVAR_TRY(pipeline_, FeaturePipeline::fit(source_, schema_, spec_, *splitter_, notes));
+    for (std::string& note : notes) {
+      observer_.log("info", note);
+      pipeline_notes_.push_back(std::move(note));
+    }
+    RowSourceOptions rows;
+    rows.cache_bytes = static_cast<std::size_t>(options_.memory_bytes / 4);
+    std::uint64_t all = 0;
+    for (std::size_t block = 0; block < source_.blocks(); ++block) all += source_.rows(block);
+    rows.batch_rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / 16, 64, kBatchRows));
+    rows_ = std::make_unique<RowSource>(source_, schema_, *pipeline_, *splitter_, std::move(rows));
+    const double held_out =
+        spec_.split.kind == SplitSpec::Kind::folds ? 0 : spec_.split.valid + spec_.split.test;
+    train_rows_ = static_cast<double>(all) * std::max(1 - held_out, 0.0);
+    SAMOVAR_TRY(choice_, choose_glm(parameters_, spec_, *pipeline_, train_rows_));
+    observer_.log("info", std::string(to_string(choice_.problem.family)) + " with link " +
+                              std::string(to_string(choice_.problem.link)) + ", solver " +
+                              std::string(to_string(choice_.solver)) + ", " +
+                              std::to_string(choice_.problem.width) + " weights");
+    return session_.progress(1);
+  }
+
+  bool needs_survey() const {
+    return !streams(choice_.solver) || parameters_.balanced || choice_.problem.family != Family::binomial;
+  }
+
+  Result<void> survey() {
+    if (!needs_survey()) return {};
+    SAMOVAR_TRY(survey_, survey_rows(*rows_, choice_.problem.width, choice_.problem.classes,
+                                     !streams(choice_.solver)));
+    SAMOVAR_CHECK(check_target(choice_.problem, survey_, spec_.target));
+    if (!parameters_.balanced || choice_.problem.classes == 0) return {};
+    std::vector<double> weights;
+    for (const double share : survey_.shares)
+      weights.push_back(share > 0 ? 1 / (share * static_cast<double>(survey_.shares.size())) : 0);
+    rows_->set_class_weights(std::move(weights));
+    SAMOVAR_TRY(survey_, survey_rows(*rows_, choice_.problem.width, choice_.problem.classes,
+                                     !streams(choice_.solver)));
+    return {};
+  }
+
+  Result<Outcome> solve() {
+    SAMOVAR_CHECK(survey());
+    if (resumed_) session_.go_on_from(resume_);
+    session_.enter("training", kTrainFrom, kTrainTo, resume_.stage);
+    Outcome outcome;
+    outcome.problem = choice_.problem;
+    if (resume_.stage == 0) {
+      SAMOVAR_CHECK(solve_once(outcome));
+      if (!outcome.fit.runaway) return outcome;
+      const std::string what = "The coefficient of \"" + *outcome.fit.runaway +
+                               "\" has no end: it tells some rows apart without exception.";
+      if (!choice_.l2_chosen)
+        return Error{Errc::invalid, what + " Set an l2 above 0, or leave the column out."};
+      session_.add_note(what + " An l2 of 1 was set to hold it.");
+      observer_.log("warning", session_.notes().back());
+      session_.enter("training", kTrainFrom, kTrainTo, 1);
+    }
+    outcome = Outcome{};
+    outcome.problem = choice_.problem;
+    outcome.problem.l2 = 1;
+    SAMOVAR_CHECK(solve_once(outcome));
+    return outcome;
+  }
+
+  Result<void> solve_once(Outcome& outcome) {
+    std::optional<StateReader> state;
+    if (resumed_ && !resume_.solver.empty()) state.emplace(resume_.solver);
+    resumed_ = false;
+    StateReader* from = state ? &*state : nullptr;
+    if (streams(choice_.solver)) {
+      const StreamOptions stream = stream_options();
+      SAMOVAR_TRY(outcome.fit, solve_by_stream(*rows_, outcome.problem, stream, session_, from));
+      return {};
+    }
+    if (choice_.solver == SolverKind::irls) {
+      IrlsOptions irls;
+      irls.iterations = std::min(choice_.passes, 100u);
+      irls.tolerance = parameters_.tolerance;
+      irls.estimate_theta = !parameters_.theta;
+      SAMOVAR_TRY(outcome.fit, solve_by_irls(*rows_, outcome.problem, survey_, irls, session_, from));
+      outcome.problem.theta = outcome.fit.theta;
+      return {};
+    }
+    LbfgsOptions lbfgs;
+    lbfgs.iterations = choice_.passes;
+    lbfgs.tolerance = parameters_.tolerance;
+    lbfgs.path = parameters_.lambda_path;
+    SAMOVAR_TRY(LbfgsFit fit, solve_by_lbfgs(*rows_, outcome.problem, survey_, lbfgs, session_, from));
+    outcome.fit = std::move(fit.fit);
+    outcome.path = std::move(fit.path);
+    outcome.problem.l1 = fit.l1;
+    outcome.problem.l2 = fit.l2;
+    return {};
+  }
+
+  StreamOptions stream_options() const {
+    StreamOptions out;
+    out.solver = choice_.solver;
+    out.rate = choice_.rate;
+    out.passes = choice_.passes;
+    out.batch_rows = choice_.batch_rows;
+    out.early_stop = parameters_.early_stop;
+    out.seed = spec_.seed;
+    out.train_rows = train_rows_;
+    out.shuffle_rows = rows_->rows() <= kShuffleRowsMax;
+    if (needs_survey()) out.intercepts = starting_intercepts(choice_.problem, survey_);
+    if (choice_.problem.family == Family::gaussian && choice_.problem.link == Link::identity) {
+      out.target_center = survey_.target_mean;
+      out.target_scale = std::max(std::sqrt(survey_.target_variance), 1e-12);
+    }
+    return out;
+  }
+
+  Result<json> evaluate(Outcome& outcome) {
+    session_.enter("evaluating", kTrainTo, 1, 2);
+    model_.family = outcome.problem.family;
+    model_.link = outcome.problem.link;
+    model_.classes = outcome.problem.classes;
+    model_.width = outcome.problem.width;
+    model_.weights = std::move(outcome.fit.weights);
+    model_.intercepts = outcome.fit.intercepts;
+    model_.dispersion = outcome.fit.dispersion;
+    model_.theta = outcome.problem.family == Family::negative_binomial ? outcome.problem.theta : 0;
+    model_.power = outcome.problem.family == Family::tweedie ? outcome.problem.power : 0;
+    model_.inference = std::move(outcome.fit.inference);
+    EvaluateOptions options;
+    options.seed = spec_.seed;
+    options.sample_bytes = static_cast<std::size_t>(options_.memory_bytes / 16);
+    double told = -1;
+    options.progress = [this, &told](double share) {
+      if (share - told < 0.05 && share < 1) return true;
+      told = share;
+      return session_.progress(share).has_value();
+    };
+    return evaluate_model(*rows_, model_, options);
+  }
+
+  Result<Trained> finish(Outcome outcome, json evaluation) {
+    if (evaluation["rows"]["train"] == 0)
+      return Error{Errc::invalid, "no row is left to train on: the split leaves none"};
+    if (outcome.problem.classes == 2 && !needs_survey() && one_class(evaluation))
+      return Error{Errc::invalid,
+                   "the target \"" + spec_.target +
+                       "\" has one class only among the rows to train on: choose another target or "
+                       "another split"};
+    json notes = json::array();
+    for (const std::string& note : pipeline_notes_) notes.push_back(note);
+    for (const std::string& note : session_.notes()) notes.push_back(note);
+    for (const std::string& note : outcome.fit.notes) notes.push_back(note);
+    add_coefficients(model_, *pipeline_, evaluation);
+    evaluation["notes"] = notes;
+    evaluation["curve"] = session_.curve();
+    evaluation["leakage"] = json::array();
+    if (!outcome.path.empty()) {
+      json path = json::array();
+      for (const PathPoint& point : outcome.path)
+        path.push_back({{"lambda", point.lambda},
+                        {"l1", point.l1},
+                        {"l2", point.l2},
+                        {"train_loss", point.train_loss},
+                        {"valid_loss", point.valid_loss},
+                        {"nonzero", point.nonzero}});
+      evaluation["path"] = std::move(path);
+    }
+    const double seconds = session_.seconds();
+    json about = {{"target", spec_.target},
+                  {"rows", evaluation["rows"]},
+                  {"solver", to_string(choice_.solver)},
+                  {"l1", outcome.problem.l1},
+                  {"l2", outcome.problem.l2}};
+    evaluation["model"] = {{"family", to_string(model_.family)},
+                           {"link", to_string(model_.link)},
+                           {"solver", to_string(choice_.solver)},
+                           {"l1", outcome.problem.l1},
+                           {"l2", outcome.problem.l2},
+                           {"weights", model_.weights.size()},
+                           {"converged", outcome.fit.converged},
+                           {"dispersion", model_.dispersion}};
+    Trained trained;
+    SAMOVAR_TRY(trained.model, encode_model(model_, *pipeline_, about));
+    trained.evaluation_json = evaluation.dump();
+    trained.headline_json = headline(evaluation).dump();
+    trained.signature_json = pipeline_->signature().dump();
+    trained.summary_json = json{
+        {"seconds", seconds},
+        {"rows", outcome.fit.rows},
+        {"passes", outcome.fit.passes},
+        {"steps", outcome.fit.steps},
+        {"rows_per_second", seconds > 0 ? static_cast<double>(outcome.fit.rows) / seconds : 0},
+        {"notes", notes}}.dump();
+    return trained;
+  }
+
+  static bool one_class(const json& evaluation) {
+    const json& metrics = evaluation["metrics"]["train"];
+    return !metrics.contains("auc");
+  }
+
+  // Constant after construction.
+  BlockSource& source_;
+  const Schema& schema_;
+  const JobSpec& spec_;
+  const TrainOptions& options_;
+  TrainObserver& observer_;
+
+  // In the order they come to be.
+  Session session_;
+  GlmParameters parameters_;
+  Resume resume_;
+  bool resumed_ = false;
+  std::unique_ptr<Splitter> splitter_;
+  std::unique_ptr<FeaturePipeline> pipeline_;
+  std::vector<std::string> pipeline_notes_;
+  std::unique_ptr<RowSource> rows_;
+  double train_rows_ = 0;
+  GlmChoice choice_;
+  Survey survey_;
+  GlmModel model_;
+};
+
+}  // namespace
+
+Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& spec,
+                      std::optional<ByteView> checkpoint, const TrainOptions& options,
+                      TrainObserver& observer) {
+  return Training(source, schema, spec, options, observer).run(checkpoint);
+}
+
+}  // namespace samovar::trainer
