@@ -101,6 +101,7 @@ RawValue time_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
 RawValue level_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
   if (kind == unseen || (kind == ordinary && draw.below(12) == 0))
     return std::string("a level that was never seen \xe2\x98\x83");
+  if (kind == below) return std::string("NA");  // missing, unless training knew it for a level
   if (input.treatment == Treatment::level_hash || input.levels.empty()) {
     // Lengths on both sides of the hash's eight bytes.
     std::string made(static_cast<std::size_t>(draw.below(20)) + 1, 'a');
@@ -140,8 +141,7 @@ RawValue sparse_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
   if (kind == typical) return std::string();
   std::string text;
   const std::uint64_t most = std::max<std::uint64_t>(input.count, 8);
-  // From 1: files count from there.
-  std::uint64_t index = kind == unseen ? most + 7 : 1;
+  std::uint64_t index = kind == unseen ? most + 7 : 0;
   for (int i = 0; i < 6; ++i) {
     index += draw.below(std::max<std::uint64_t>(most / 6, 1));
     text += (i == 0 ? "" : " ") + std::to_string(index++) + ":" + (i % 2 == 0 ? "1" : "-2.5");

@@ -1,0 +1,17 @@
+// Runs an ONNX file of ours on rows: the bytes are read back, so what is checked is what is given away.
+// Only the operators that write_onnx_export uses.
+//
+// Threading: pure functions.
+#pragma once
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "trainer/features/pipeline.hpp"
+
+namespace samovar::trainer {
+
+// The output "score", a row after the other. Errc::internal "export_mismatch: …" when it cannot be run.
+Result<std::vector<double>> run_onnx(ByteView bytes, const RawTable& rows);
+
+}  // namespace samovar::trainer
