@@ -53,7 +53,6 @@ void arm_failpoints([[maybe_unused]] const std::string& specs) {
 #endif
 }
 
-#if SAMOVAR_TRAINING
 Result<void> train(ingest::WorkerChannel& channel, ingest::Frame& frame) {
   SAMOVAR_TRY(const auto job, jobs::decode_train_job(frame.body));
   security::wipe(MutableBytes(frame.body));
@@ -67,7 +66,6 @@ Result<void> score(ingest::WorkerChannel& channel, ingest::Frame& frame) {
   arm_failpoints(job.failpoints);
   return score_rows(channel, job);
 }
-#endif
 
 Result<void> read_in(ingest::WorkerChannel& channel, ingest::Frame& frame) {
   SAMOVAR_TRY(const auto job, ingest::decode_job(frame.body));
@@ -100,10 +98,8 @@ Result<void> run(ingest::WorkerChannel& channel) {
   SAMOVAR_TRY(auto frame, first_message(channel));
   const MessageType type = frame.type;
   try {
-#if SAMOVAR_TRAINING
     if (type == MessageType::train) return train(channel, frame);
     if (type == MessageType::score) return score(channel, frame);
-#endif
     if (type == MessageType::job) return read_in(channel, frame);
     return Error{Errc::corrupt, "another message was expected"};
   } catch (const std::bad_alloc&) {

@@ -46,7 +46,7 @@ class Observer final : public trainer::TrainObserver {
                                       progress.rows, progress.pass};
       if (!exchange_.say(MessageType::step, message)) return false;
     }
-    return !exchange_.stop_asked();
+    return goes_on();
   }
 
   bool metric(const trainer::TrainMetric& metric) override {
@@ -57,12 +57,12 @@ class Observer final : public trainer::TrainObserver {
       message.values.emplace_back(cut(name, kWordBytesMax), value);
     }
     if (!exchange_.say(MessageType::metric, message)) return false;
-    return !exchange_.stop_asked();
+    return goes_on();
   }
 
   void log(std::string_view level, std::string_view text) override {
-    const bool known = level == "warn" || level == "error";
-    const jobs::LogMessage message{std::string(known ? level : "info"), cut(text, jobs::kLogTextBytesMax)};
+    const char* known = level == "error" ? "error" : level.starts_with("warn") ? "warn" : "info";
+    const jobs::LogMessage message{known, cut(text, jobs::kLogTextBytesMax)};
     ignore(exchange_.say(MessageType::log, message), "a closed socket is noticed by the next progress");
   }
 
@@ -74,12 +74,19 @@ class Observer final : public trainer::TrainObserver {
   }
 
   bool begun() const noexcept { return begun_; }
+  bool stopped() const noexcept { return stopped_; }
 
  private:
+  bool goes_on() {
+    stopped_ = stopped_ || exchange_.stop_asked();
+    return !stopped_;
+  }
+
   Exchange& exchange_;
   const jobs::TrainJob& job_;
   MonoTime told_{};
   std::string step_;
+  bool stopped_ = false;
   bool begun_ = false;  // what a checkpoint could have said was understood
 };
 
@@ -102,9 +109,9 @@ trainer::TrainOptions options_of(const jobs::TrainJob& job) {
   return options;
 }
 
-// What a checkpoint cannot be used for: it was made by another version, or for other data.
+// It was made by another version, or for another job: training then begins anew.
 bool is_foreign(Errc code) {
-  return code == Errc::unsupported || code == Errc::corrupt || code == Errc::invalid;
+  return code == Errc::unsupported || code == Errc::corrupt || code == Errc::conflict;
 }
 
 class Training {
@@ -125,7 +132,8 @@ class Training {
       if (checkpoint) {
         auto trained =
             trainer::train(*source, schema, parsed.spec, ByteView(*checkpoint), options, observer_);
-        if (trained || observer_.begun() || !is_foreign(trained.error().code())) return trained;
+        if (trained || observer_.begun() || observer_.stopped() || !is_foreign(trained.error().code()))
+          return trained;
         checkpoint = std::move(trained).error();
       }
       observer_.log("warn",
