@@ -9,12 +9,10 @@
 #include "daemon/cluster/command.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 #include "daemon/cluster/model_rights.hpp"
+#include "daemon/jobs/job_advice.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"
 #include "security/aead.hpp"
-#if __has_include("trainer/features/advice.hpp")
-#include "trainer/features/advice.hpp"
-#endif
 
 namespace samovar::jobs {
 
@@ -83,14 +81,9 @@ Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, cons
 
 Task<Result<std::vector<std::string>>> LocalModels::advise(cluster::Call call, trainer::JobSpec spec) {
   SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
-  SAMOVAR_CO_TRY(const trainer::Schema schema, trainer::decode_schema(rows.version.schema_json));
   auto profile = co_await data_.profile(call.actor, spec.dataset_id, rows.version.version, spec.target);
   if (!profile) co_return std::move(profile).error();
-#if __has_include("trainer/features/advice.hpp")
-  co_return trainer::advise(spec, schema, *profile);
-#else
-  co_return std::vector<std::string>{};
-#endif
+  co_return advise_job(spec, *profile);
 }
 
 std::vector<PastJob> LocalModels::past_jobs() const {
