@@ -1,0 +1,149 @@
+// Trains on a file by hand: train_file FILE SPEC.json OUT
+//
+// SPEC is the body of POST /api/v1/jobs without its data set; "types" beside it changes what detection found.
+// Writes OUT.json (evaluation and times) and OUT.roles (0 train, 1 valid, 2 test; one byte for each row of
+// the file), so that another program can fit and judge the very same rows: see glm_quality.py.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "base/disk.hpp"
+#include "bench/bench.hpp"
+#include "daemon/ingest/detect.hpp"
+#include "daemon/ingest/pipeline.hpp"
+#include "trainer/features/pipeline.hpp"
+#include "trainer/train.hpp"
+
+namespace {
+
+using namespace samovar;
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& why) {
+  std::fprintf(stderr, "train_file: %s\n", why.c_str());
+  std::exit(1);
+}
+template <class T>
+T need(Result<T> result) {
+  if (!result) fail(result.error().message());
+  return *std::move(result);
+}
+
+class FileSource final : public ingest::Source {
+ public:
+  explicit FileSource(File& file) : file_(file) {}
+  Result<std::size_t> read(MutableBytes out) override {
+    SAMOVAR_TRY(const std::size_t size, file_.read_at(at_, out));
+    at_ += size;
+    return size;
+  }
+  std::uint64_t raw_bytes_read() const override { return at_; }
+
+ private:
+  File& file_;
+  std::uint64_t at_ = 0;
+};
+
+// Blocks in memory, in the order of the file.
+class Blocks final : public ingest::ShardSink, public trainer::BlockSource {
+ public:
+  Result<void> block(std::uint32_t, std::uint32_t rows, ByteView encoded) override {
+    rows_.push_back(rows);
+    bytes_.push_back(to_bytes(encoded));
+    return {};
+  }
+  Result<void> bad_row(std::string_view) override { return {}; }
+  std::size_t blocks() const override { return rows_.size(); }
+  std::uint32_t rows(std::size_t block) const override { return rows_[block]; }
+  Result<void> read(std::size_t block, Bytes& out) override {
+    out = bytes_[block];
+    return {};
+  }
+
+ private:
+  std::vector<std::uint32_t> rows_;
+  std::vector<Bytes> bytes_;
+};
+
+class Printer final : public trainer::TrainObserver {
+ public:
+  bool progress(const trainer::TrainProgress&) override { return true; }
+  bool metric(const trainer::TrainMetric&) override { return true; }
+  void log(std::string_view level, std::string_view text) override {
+    std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(level.size()), level.data(),
+                 static_cast<int>(text.size()), text.data());
+  }
+  Result<void> checkpoint(std::uint64_t, ByteView) override { return {}; }
+};
+
+void write_roles(Blocks& blocks, const trainer::Schema& schema, const trainer::JobSpec& spec,
+                 const std::string& path) {
+  const auto splitter = need(trainer::Splitter::make(blocks, schema, spec));
+  trainer::ReadPlan plan;
+  plan.shuffle_blocks = false;
+  splitter->add_columns(schema, plan);
+  const auto reader = need(trainer::BatchReader::open(blocks, schema, plan));
+  std::ofstream out(path, std::ios::binary);
+  std::vector<trainer::RowRole> roles;
+  while (const trainer::Batch* batch = need(reader->next())) {
+    splitter->roles(*batch, roles);
+    for (const trainer::RowRole role : roles) out.put(static_cast<char>(role));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) fail("train_file FILE SPEC.json OUT");
+  std::ifstream spec_file(argv[2]);
+  std::stringstream spec_text;
+  spec_text << spec_file.rdbuf();
+  json spec_json = json::parse(spec_text.str());
+  const json types = spec_json.value("types", json::object());
+  spec_json.erase("types");
+  if (!spec_json.contains("dataset")) spec_json["dataset"] = "dst_0000000000000000";
+  if (!spec_json.contains("name")) spec_json["name"] = "trial";
+  if (!spec_json.contains("kind")) spec_json["kind"] = "glm";
+
+  const auto file = need(real_disk().open(argv[1], OpenMode::read));
+  FileSource sample(*file);
+  const auto found = need(ingest::detect(sample, argv[1], ingest::ParseHints{}));
+  ingest::IngestPlan plan;
+  plan.options = found.options;
+  plan.in_order = true;
+  for (const auto& column : found.columns) {
+    plan.schema.columns.push_back(column.spec);
+    if (types.contains(column.spec.name))
+      plan.schema.columns.back().type =
+          *trainer::parse_column_type(types[column.spec.name].get<std::string>());
+  }
+  FileSource source(*file);
+  Blocks blocks;
+  const auto report = need(ingest::run_ingest(source, plan, blocks, {}));
+
+  trainer::ParsedSpec parsed = trainer::parse_spec(spec_json, &report.schema);
+  for (const auto& fault : parsed.faults)
+    std::fprintf(stderr, "%s: %s\n", fault.pointer.c_str(), fault.detail.c_str());
+  if (!parsed.faults.empty()) return 1;
+  write_roles(blocks, report.schema, parsed.spec, std::string(argv[3]) + ".roles");
+
+  Printer printer;
+  const double before = bench::cpu_seconds();
+  const auto trained = need(trainer::train(blocks, report.schema, parsed.spec, std::nullopt, {}, printer));
+  const double seconds = bench::cpu_seconds() - before;
+  json out = {{"evaluation", json::parse(trained.evaluation_json)},
+              {"summary", json::parse(trained.summary_json)},
+              {"headline", json::parse(trained.headline_json)},
+              {"cpu_seconds", seconds},
+              {"rows", report.rows},
+              {"bad_rows", report.bad_rows},
+              {"model_bytes", trained.model.size()}};
+  for (const auto& column : report.schema.columns) out["schema"][column.name] = to_string(column.type);
+  std::ofstream(std::string(argv[3]) + ".json") << out.dump(1);
+  std::printf("%s\n", trained.headline_json.c_str());
+  return 0;
+}
