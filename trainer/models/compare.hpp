@@ -7,8 +7,8 @@
 
 namespace samovar::trainer {
 
-// [{"path": JSON pointer, "a": value, "b": value}…] in the order of the paths, null for what one of them lacks.
-// Lists of numbers and texts are compared whole, others element by element.
+// [{"path": JSON pointer, "a": value, "b": value}…] in the order of the paths, null for what one of them
+// lacks. Lists of numbers and texts are compared whole, others element by element.
 nlohmann::json differences(const nlohmann::json& a, const nlohmann::json& b, std::size_t most = 1000);
 
 }  // namespace samovar::trainer
