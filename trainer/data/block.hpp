@@ -92,7 +92,25 @@ class BlockView {
 
   std::uint32_t levels(std::size_t column) const noexcept;                        // category
   std::string_view level(std::size_t column, std::uint32_t code) const noexcept;  // category
-  std::string_view text(std::size_t column, std::uint32_t row) const noexcept;    // text and category
+  // Calls back with the number and the text of every level.
+  template <class Do>
+  void each_level(std::size_t column, Do work) const {
+    const ColumnView& view = columns_[column];
+    const std::uint32_t count = levels(column);
+    const char* const chars = view.chars.data();
+    if (view.ends_width == 0) {  // all of one length
+      for (std::uint32_t level = 0; level < count; ++level)
+        work(level, std::string_view(chars + std::size_t{level} * view.extra, view.extra));
+      return;
+    }
+    std::uint32_t first = 0;
+    for (std::uint32_t level = 0; level < count; ++level) {
+      const std::uint32_t last = end(view, level);
+      work(level, std::string_view(chars + first, last - first));
+      first = last;
+    }
+  }
+  std::string_view text(std::size_t column, std::uint32_t row) const noexcept;  // text and category
   struct SparseRow {
     std::span<const std::uint32_t> indices;
     std::span<const float> values;

@@ -1,39 +1,32 @@
 #include "base/assert.hpp"
-#include "trainer/data/order.hpp"
+#include "trainer/data/level_hash.hpp"
 #include "trainer/data/reader.hpp"
 
-#include <cstring>
-
 namespace samovar::trainer {
+
+void LevelCoder::codes(std::size_t column, const BlockView& block, std::span<std::uint32_t> out) const {
+  block.each_level(column,
+                   [&](std::uint32_t level, std::string_view text) { out[level] = code(column, text); });
+  out.back() = missing(column);
+}
 
 HashedLevels::HashedLevels(unsigned bits, std::uint64_t seed) noexcept
     : shift_(64 - bits), seed_(SeededOrder::mix(seed)) {
   SAMOVAR_ASSERT(bits >= 1 && bits <= 31);
 }
 
-// Trained models depend on these numbers: this function never changes, another would be another coder.
 std::uint32_t HashedLevels::code(std::size_t column, std::string_view level) const {
-  constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
-  // The length goes in first, so that zeros at the end count; then eight bytes at a time.
-  std::uint64_t hash = seed_ ^ (column + 1) * 0xbf58'476d'1ce4'e5b9 ^ level.size() * kOdd;
-  const auto add = [&](std::uint64_t eight) {
-    hash = (hash ^ eight) * kOdd;
-    hash ^= hash >> 32;
-  };
-  const char* at = level.data();
-  std::size_t left = level.size();
-  for (; left >= 8; at += 8, left -= 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, at, sizeof eight);
-    add(eight);
-  }
-  if (left != 0) {
-    std::uint64_t rest = 0;
-    for (std::size_t i = 0; i < left; ++i)
-      rest |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
-    add(rest);
-  }
-  return static_cast<std::uint32_t>(SeededOrder::mix(hash) >> shift_);
+  return static_cast<std::uint32_t>(level_hash(seed_, column, level) >> shift_);
+}
+
+void HashedLevels::code_levels(std::size_t as_column, std::uint32_t first, std::uint32_t empty,
+                               std::size_t column, const BlockView& block,
+                               std::span<std::uint32_t> out) const {
+  std::uint32_t* const to = out.data();
+  block.each_level(column, [&](std::uint32_t level, std::string_view text) {
+    const auto place = static_cast<std::uint32_t>(level_hash(seed_, as_column, text) >> shift_);
+    to[level] = text.empty() ? empty : first + place;
+  });
 }
 
 }  // namespace samovar::trainer

@@ -164,11 +164,8 @@ void BatchReader::State::code_levels(Loaded& into) {
   for (std::size_t i = 0; i < plan.categories.size(); ++i) {
     const std::size_t column = plan.categories[i];
     std::vector<std::uint32_t>& codes = into.levels[i];
-    const std::uint32_t levels = into.view.levels(column);
-    codes.resize(levels + 1);
-    for (std::uint32_t level = 0; level < levels; ++level)
-      codes[level] = plan.levels->code(column, into.view.level(column, level));
-    codes[levels] = plan.levels->missing(column);
+    codes.resize(into.view.levels(column) + std::size_t{1});
+    plan.levels->codes(column, into.view, codes);
   }
 }
 

@@ -81,6 +81,11 @@ std::uint32_t BoundColumns::missing(std::size_t column) const {
   return input_of_[column] == kNone ? BlockView::kMissingCode : codes_.missing(input_of_[column]);
 }
 
+void BoundColumns::codes(std::size_t column, const BlockView& block, std::span<std::uint32_t> out) const {
+  if (input_of_[column] == kNone) return LevelCoder::codes(column, block, out);
+  codes_.weights(input_of_[column], block, column, out);
+}
+
 void BatchColumns::column_numbers(std::size_t column, std::uint32_t first, std::span<double> out) const {
   const auto rows = batch_.block_rows();
   if (rows.empty()) {

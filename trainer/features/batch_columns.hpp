@@ -33,6 +33,7 @@ class BoundColumns final : public LevelCoder {
 
   std::uint32_t code(std::size_t column, std::string_view level) const override;
   std::uint32_t missing(std::size_t column) const override;
+  void codes(std::size_t column, const BlockView& block, std::span<std::uint32_t> out) const override;
 
   const std::vector<std::size_t>& categories() const { return categories_; }
   const Input& input(std::size_t i) const { return inputs_[i]; }

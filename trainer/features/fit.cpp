@@ -8,6 +8,7 @@
 
 #include "trainer/features/column_stats.hpp"
 #include "trainer/features/fit_target.hpp"
+#include "trainer/features/identifiers.hpp"
 
 namespace samovar::trainer {
 
@@ -22,19 +23,6 @@ constexpr std::uint64_t kCrossPlacesMax = 65'536;  // hashed beyond
 bool is_number(ColumnType type) {
   return type == ColumnType::real || type == ColumnType::integer || type == ColumnType::boolean ||
          type == ColumnType::time;
-}
-
-// "id", "patient_id", "CustomerID", "uuid": what people call numbers that only name a row.
-bool sounds_like_identifier(std::string_view name) {
-  std::string lower;
-  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  const auto ends = [&](std::string_view tail) {
-    return lower.size() >= tail.size() && std::string_view(lower).substr(lower.size() - tail.size()) == tail;
-  };
-  return lower == "id" || lower == "key" || lower == "uuid" || lower == "guid" || lower == "index" ||
-         lower.empty() || ends("_id") || ends(" id") || ends("-id") || ends(".id") || ends("_key") ||
-         ends("uuid") || ends("_no") || ends("_nr") || lower.starts_with("unnamed") ||
-         (name.size() > 2 && (name.ends_with("ID") || name.ends_with("Id")));
 }
 
 struct Candidate {

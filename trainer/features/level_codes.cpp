@@ -31,6 +31,15 @@ std::uint32_t LevelCodes::missing(std::size_t input) const {
   return plan.missing ? plan.first + plan.count - 1 : kNoSlot;
 }
 
+void LevelCodes::weights(std::size_t input, const BlockView& block, std::size_t column,
+                         std::span<std::uint32_t> out) const {
+  if (plan_.inputs[input].treatment == Treatment::level_hash)
+    return tokens_.levels(input, block, column, out);
+  block.each_level(column,
+                   [&](std::uint32_t level, std::string_view text) { out[level] = weight(input, text); });
+  out.back() = missing(input);
+}
+
 bool LevelCodes::known(std::size_t input, std::string_view level) const {
   return plan_.inputs[input].treatment == Treatment::level_hash || levels_[input].contains(level) ||
          says_missing(level);

@@ -21,6 +21,9 @@ class LevelCodes {
   // value, as is "NA" and the like unless training had that as a level.
   std::uint32_t weight(std::size_t input, std::string_view level) const;
   std::uint32_t missing(std::size_t input) const;
+  // Those of all levels of a block's column, and of a missing value last.
+  void weights(std::size_t input, const BlockView& block, std::size_t column,
+               std::span<std::uint32_t> out) const;
   // False for a level that training gave no place of its own.
   bool known(std::size_t input, std::string_view level) const;
 

@@ -120,6 +120,13 @@ bool read_pairs(std::string_view text, std::vector<std::uint32_t>& indices, std:
   }
 }
 
+bool read_alike(ColumnType a, ColumnType b) {
+  const auto number = [](ColumnType type) {
+    return type == ColumnType::real || type == ColumnType::integer || type == ColumnType::boolean;
+  };
+  return a == b || (number(a) && number(b));
+}
+
 }  // namespace
 
 std::vector<InputWarning> column_warnings(const PipelinePlan& plan, const Schema& schema) {
@@ -131,7 +138,7 @@ std::vector<InputWarning> column_warnings(const PipelinePlan& plan, const Schema
     if (!column) {
       out.push_back({"missing_column", input.name, std::nullopt,
                      "the data has no column \"" + input.name + "\": it counts as missing in every row"});
-    } else if (!stands_for(schema.columns[*column].type, input.type)) {
+    } else if (!read_alike(schema.columns[*column].type, input.type)) {
       out.push_back({"other_type", input.name, std::nullopt,
                      "\"" + input.name + "\" was of type " + std::string(to_string(input.type)) +
                          " in training and is " + std::string(to_string(schema.columns[*column].type)) +

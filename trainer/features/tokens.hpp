@@ -27,6 +27,12 @@ class Tokens {
   std::uint32_t level(std::size_t input, std::string_view level) const {
     return first_ + levels_.code(input, level);
   }
+  // All levels of a block's column, and a missing value last.
+  void levels(std::size_t input, const BlockView& block, std::size_t column,
+              std::span<std::uint32_t> out) const {
+    out.back() = missing(input);
+    levels_.code_levels(input, first_, out.back(), column, block, out);
+  }
   std::uint32_t missing(std::size_t input) const { return level(input, kMissingToken); }
 
   std::uint64_t number_key(std::size_t input) const noexcept {

@@ -1,0 +1,135 @@
+#include "trainer/spec.hpp"
+
+#include <gtest/gtest.h>
+
+namespace samovar::trainer {
+namespace {
+
+using Json = nlohmann::json;
+
+Schema visits() {
+  return {{{"readmitted", ColumnType::boolean},
+           {"ward", ColumnType::category},
+           {"age", ColumnType::integer},
+           {"weight kg", ColumnType::real},
+           {"admitted", ColumnType::time},
+           {"notes", ColumnType::text},
+           {"codes", ColumnType::sparse},
+           {"a/b~c", ColumnType::real}}};
+}
+Json minimal() { return {{"name", "readmission"}, {"dataset", "dst_1"}, {"target", "readmitted"}}; }
+
+// "pointer code" of each fault.
+std::vector<std::string> faults(const Json& json, bool with_schema = true) {
+  const Schema schema = visits();
+  std::vector<std::string> out;
+  for (const SpecFault& fault : parse_spec(json, with_schema ? &schema : nullptr).faults) {
+    EXPECT_FALSE(fault.detail.empty());
+    out.push_back(fault.pointer + " " + fault.code);
+  }
+  return out;
+}
+using Faults = std::vector<std::string>;
+
+TEST(Spec, DefaultsAreSpelledOut) {
+  const Schema schema = visits();
+  const ParsedSpec parsed = parse_spec(minimal(), &schema);
+  EXPECT_TRUE(parsed.faults.empty());
+  const Json full = to_json(parsed.spec);
+  EXPECT_EQ(full["split"]["kind"], "random");
+  EXPECT_EQ(full["features"]["hash_bits"], 18);
+  EXPECT_EQ(full["parameters"]["family"], "auto");
+  EXPECT_EQ(full["seed"], 1);
+}
+
+TEST(Spec, FullFormComesBackAsItWas) {
+  Json json = minimal();
+  json["inputs"] = {"ward", "age", "weight kg"};
+  json["weight"] = "a/b~c";
+  json["split"] = {{"kind", "time"}, {"column", "admitted"}, {"valid", 0.05}, {"test", 0.3}};
+  json["features"] = {{"categories", "hash"}, {"numbers", "plain"}, {"interactions", {{"ward", "age"}}}};
+  json["parameters"] = {{"l2", 0.5}};
+  json["seed"] = 7;
+  const Schema schema = visits();
+  const ParsedSpec once = parse_spec(json, &schema);
+  ASSERT_TRUE(once.faults.empty()) << once.faults[0].pointer << " " << once.faults[0].detail;
+  const ParsedSpec twice = parse_spec(to_json(once.spec), &schema);
+  ASSERT_TRUE(twice.faults.empty()) << twice.faults[0].pointer << " " << twice.faults[0].detail;
+  EXPECT_EQ(to_json(twice.spec), to_json(once.spec));
+  EXPECT_EQ(twice.spec.features.interactions.size(), 1u);
+}
+
+TEST(Spec, AllFaultsAtOnce) {
+  const Json json = {
+      {"kind", "forest"}, {"name", "no spaces please"}, {"colour", 1}, {"seed", -1}, {"inputs", 5}};
+  EXPECT_EQ(faults(json, false),
+            (Faults{"/kind choice", "/name range", "/dataset required", "/target required", "/inputs type",
+                    "/seed range", "/colour unknown"}));
+  EXPECT_EQ(faults(Json::array(), false), Faults{" type"});
+}
+
+TEST(Spec, RefusesWhatIsOutOfRange) {
+  const auto with = [](const char* pointer, Json value) {
+    Json json = minimal();
+    json[Json::json_pointer(pointer)] = std::move(value);
+    return faults(json);
+  };
+  EXPECT_EQ(with("/features/hash_bits", 9), Faults{"/features/hash_bits range"});
+  EXPECT_EQ(with("/features/hash_bits", 18.5), Faults{"/features/hash_bits type"});
+  EXPECT_EQ(with("/features/levels_max", 0), Faults{"/features/levels_max range"});
+  EXPECT_EQ(with("/features/numbers", "scaled"), Faults{"/features/numbers choice"});
+  EXPECT_EQ(with("/features/texts", 1), Faults{"/features/texts type"});
+  EXPECT_EQ(with("/features/more", true), Faults{"/features/more unknown"});
+  EXPECT_EQ(with("/features/interactions", {{"age"}}), Faults{"/features/interactions type"});
+  EXPECT_EQ(with("/split/valid", 0.8), Faults{"/split range"});
+  EXPECT_EQ(with("/split/test", -0.1), Faults{"/split/test range"});
+  EXPECT_EQ(with("/split/kind", "group"), Faults{"/split/column required"});
+  EXPECT_EQ(with("/split/column", "ward"), Faults{"/split/column conflict"});
+  EXPECT_EQ(with("/target", "notes"), Faults{"/target type"});
+  EXPECT_EQ(with("/weight", "ward"), Faults{"/weight type"});
+  EXPECT_EQ(with("/exposure", "nothing"), Faults{"/exposure unknown"});
+  EXPECT_EQ(with("/parameters/family", "cauchy").size(), 1u);
+}
+
+TEST(Spec, AColumnHasOneRole) {
+  Json json = minimal();
+  json["weight"] = "readmitted";
+  json["inputs"] = {"age", "age", "readmitted", "gone"};
+  json["ignore"] = {"age"};
+  EXPECT_EQ(faults(json), (Faults{"/weight conflict", "/inputs/0 conflict", "/inputs/1 conflict",
+                                  "/inputs/1 conflict", "/inputs/2 conflict", "/inputs/3 unknown"}));
+}
+
+TEST(Spec, InteractionsAreBetweenInputs) {
+  Json json = minimal();
+  json["inputs"] = {"age", "ward", "notes"};
+  json["features"]["interactions"] = {
+      {"age", "age"}, {"age", "weight kg"}, {"age", "ward"}, {"ward", "age"}, {"notes", "age"}};
+  EXPECT_EQ(faults(json), (Faults{"/features/interactions/0 conflict", "/features/interactions/1 conflict",
+                                  "/features/interactions/3 conflict", "/features/interactions/4 type"}));
+}
+
+TEST(Spec, CategoriesNeedAFamilyOfClasses) {
+  Json json = minimal();
+  json["target"] = "ward";
+  EXPECT_TRUE(faults(json).empty());
+  json["parameters"]["family"] = "poisson";
+  EXPECT_EQ(faults(json), Faults{"/parameters/family conflict"});
+}
+
+TEST(Spec, SomethingMustBeLeftToPredictFrom) {
+  Json json = minimal();
+  json["ignore"] = {"ward", "age", "weight kg", "admitted", "codes", "a/b~c"};
+  EXPECT_TRUE(faults(json).empty());
+  json["features"]["texts"] = false;
+  EXPECT_EQ(faults(json), Faults{"/inputs required"});
+}
+
+TEST(Spec, PointersAreEscaped) {
+  Json json = minimal();
+  json["a/b~c"] = 1;
+  EXPECT_EQ(faults(json), Faults{"/a~1b~0c unknown"});
+}
+
+}  // namespace
+}  // namespace samovar::trainer
