@@ -28,5 +28,5 @@ export default defineConfig({
   server: {
     proxy: Object.fromEntries(['/api', '/ca.crt', '/healthz', '/readyz'].map((p) => [p, { target, secure: false }])),
   },
-  test: { environment: 'happy-dom', include: ['test/**/*.test.{ts,tsx}'], setupFiles: ['test/setup.ts'] },
+  test: { environment: 'happy-dom', include: ['test/**/*.test.{ts,tsx}'], setupFiles: ['test/setup.ts'], testTimeout: 60_000 },
 });

@@ -14,7 +14,7 @@ const all: readonly NavItem[] = [
   { href: '/', label: 'nav.overview', icon: 'overview' },
   { href: '/nodes', label: 'nav.nodes', icon: 'nodes' },
   { href: '/datasets', label: 'nav.datasets', icon: 'disk' },
-  { href: '/jobs', label: 'nav.jobs', icon: 'gauge', roles: ['admin', 'analyst', 'viewer', 'auditor'] },
+  { href: '/jobs', label: 'nav.jobs', icon: 'chart', roles: ['admin', 'analyst', 'viewer', 'auditor'] },
   { href: '/models', label: 'nav.models', icon: 'model', roles: ['admin', 'analyst', 'viewer', 'auditor'] },
   { href: '/users', label: 'nav.users', icon: 'users', roles: ['admin', 'auditor'] },
   { href: '/tokens', label: 'nav.tokens', icon: 'key' },

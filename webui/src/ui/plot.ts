@@ -74,7 +74,7 @@ export class Plot {
             width: 1.6,
             dash: dashes[index % dashes.length],
             points: { show: false },
-            spanGaps: false,
+            spanGaps: !!options.fit,
           })),
         ],
         hooks: {

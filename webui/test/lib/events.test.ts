@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applyEvent } from '../../src/lib/events';
-import { alerts, auditHead, cluster, datasetsChanged, dismissedOperations, energySince, forgetSession, nodes, operations, operationsKnown, recent, recentMax, session, shownOperations, toasts } from '../../src/lib/stores';
-import { makeCluster, makeNode, makeOperation, makeSample, makeSession } from '../support/fakes';
+import { alerts, auditHead, cluster, datasetsChanged, dismissedOperations, energySince, forgetSession, jobNote, jobs, modelsChanged, nodes, operations, operationsKnown, recent, recentMax, scorings, session, shownJobs, shownOperations, toasts } from '../../src/lib/stores';
+import { makeCluster, makeJob, makeNode, makeOperation, makeSample, makeSession } from '../support/fakes';
 
 const secondsOf = (n: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + n * 1000).toISOString();
 
@@ -86,5 +86,26 @@ describe('events', () => {
     const before = datasetsChanged.value;
     applyEvent('dataset.changed', { id: 'dst_1' });
     expect(datasetsChanged.value).toBe(before + 1);
+  });
+
+  it('follows jobs and scorings, and tells their end to whoever began them', () => {
+    session.value = makeSession();
+    toasts.value = [];
+    applyEvent('job.changed', makeJob({ share: 0.5 }));
+    expect(shownJobs.value.map((one) => one.share)).toEqual([0.5]);
+    applyEvent('job.changed', makeJob({ state: 'done', ended_at: new Date().toISOString() }));
+    expect(jobs.value.get('job_1')?.state).toBe('done');
+    applyEvent('scoring.changed', { id: 'scr_1', model: 'again', state: 'running', owner_id: 'usr_1' });
+    applyEvent('scoring.changed', { id: 'scr_1', model: 'again', state: 'failed', owner_id: 'usr_1' });
+    expect(scorings.value.size).toBe(1);
+    expect(toasts.value.map((one) => one.text)).toEqual(['Ready: again', 'Did not work out: again']);
+  });
+
+  it('passes points and lines of jobs on, and tells lists that a model changed', () => {
+    applyEvent('job.metric', { id: 'job_1', names: ['step'], values: [1] });
+    expect(jobNote.value).toEqual({ kind: 'job.metric', data: { id: 'job_1', names: ['step'], values: [1] } });
+    const before = modelsChanged.value;
+    applyEvent('model.changed', { name: 'again' });
+    expect(modelsChanged.value).toBe(before + 1);
   });
 });

@@ -1,6 +1,7 @@
 // Resources with sensible values, so that a test writes down only what it is about.
 import type { BoxNode, Cluster, Sample, Session } from '../../src/lib/types';
 import type { Operation } from '../../src/lib/types-data';
+import type { Job } from '../../src/lib/types-models';
 
 export function makeSession(change: Partial<Session> = {}): Session {
   return {
@@ -97,6 +98,45 @@ export function makeOperation(change: Partial<Operation> = {}): Operation {
     queue_position: 0,
     created_at: '2026-01-01T00:00:00Z',
     ended_at: null,
+    ...change,
+  };
+}
+
+export function makeJob(change: Partial<Job> = {}): Job {
+  return {
+    id: 'job_1',
+    kind: 'glm',
+    name: 'again',
+    owner_id: 'usr_1',
+    owner: 'ada',
+    dataset_id: 'dst_1',
+    dataset: 'Patients',
+    dataset_version: 1,
+    target: 'again',
+    spec: { kind: 'glm', name: 'again', dataset: 'dst_1', target: 'again' },
+    state: 'running',
+    step: 'training',
+    share: 0,
+    rows: 0,
+    pass: 0,
+    rows_per_second: 0,
+    seconds: 0,
+    seconds_left: null,
+    watt_hours: 0,
+    energy_estimated: true,
+    metric: 'valid_loss',
+    best: null,
+    queue_position: 0,
+    error: null,
+    attempt: 1,
+    model: null,
+    model_version: null,
+    protected: false,
+    checkpoint_step: 0,
+    created_at: '2026-01-01T00:00:00Z',
+    started_at: null,
+    ended_at: null,
+    revision: 1,
     ...change,
   };
 }

@@ -36,6 +36,7 @@ function Compare({ model }: { model: ModelDetail }) {
     [a, b],
   );
   const [told, left, right] = loaded.value ?? [];
+  const label = (which: string): string => options.find((one) => one.value === which)?.label ?? which;
   const of = (one: Evaluation | null | undefined, name: string): string => {
     const value = measured((one?.metrics.test ?? one?.metrics.valid)?.[name]);
     return value ? metricValue(name, value.value) : '–';
@@ -59,8 +60,8 @@ function Compare({ model }: { model: ModelDetail }) {
             rowKey={(row) => row.path}
             columns={[
               { id: 'path', title: t('compare.what'), main: true, cell: (row) => row.path },
-              { id: 'a', title: t('compare.a'), cell: (row) => <span class={css.any}>{row.a}</span> },
-              { id: 'b', title: t('compare.b'), cell: (row) => <span class={css.any}>{row.b}</span> },
+              { id: 'a', title: label(a), cell: (row) => <span class={css.any}>{row.a}</span> },
+              { id: 'b', title: label(b), cell: (row) => <span class={css.any}>{row.b}</span> },
             ]}
           />
         )
@@ -91,6 +92,7 @@ export function Versions({ model, reload }: { model: ModelDetail; reload: () => 
       id: 'version',
       title: t('model.version'),
       main: true,
+      nowrap: true,
       sort: (one) => one.version,
       cell: (one) => <a href={modelAddress(model.name, `?version=${one.version}`)}>{t('model.version_n', { version: one.version })}</a>,
     },
@@ -103,7 +105,7 @@ export function Versions({ model, reload }: { model: ModelDetail; reload: () => 
         </>
       ),
     },
-    { id: 'quality', title: t('model.quality'), cell: (one) => headline(one.headline) },
+    { id: 'quality', title: t('model.quality'), nowrap: true, cell: (one) => headline(one.headline) },
     {
       id: 'data',
       title: t('model.from'),
@@ -130,7 +132,7 @@ export function Versions({ model, reload }: { model: ModelDetail; reload: () => 
       title: t('table.actions'),
       hideTitle: true,
       cell: (one) => (
-        <>
+        <span class={css.buttons}>
           {one.version !== model.serving && (
             <Button small aria-label={t('model.promote_what', { version: one.version })} onClick={() => use(one.version)}>
               {t('model.promote')}
@@ -149,7 +151,7 @@ export function Versions({ model, reload }: { model: ModelDetail; reload: () => 
           >
             {t('job.delete')}
           </Button>
-        </>
+        </span>
       ),
     });
   }

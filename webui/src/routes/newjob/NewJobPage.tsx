@@ -22,7 +22,7 @@ import { useLoad } from '../../ui/useLoad';
 import { Snippet } from '../models/Snippet';
 import { jobAddress, mayTrain, modelName } from '../models/words';
 import { Advanced } from './Advanced';
-import { asCall, asCommand, canBeTarget, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, toSpec, type Draft } from './draft';
+import { asCall, asCommand, canBeTarget, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, otherwise, toSpec, type Draft } from './draft';
 import { Inputs } from './Inputs';
 import { SplitChoice } from './SplitChoice';
 import css from '../models/models.module.css';
@@ -83,7 +83,7 @@ function Form(props: FormProps) {
   const fault = (pointer: string): string | undefined => check?.faults.find((one) => one.pointer === pointer)?.detail ?? fieldError(action.error, pointer);
   const identifiers = new Set((profile?.columns ?? []).filter((column) => isIdentifier(column, profile!.rows)).map((column) => column.name));
   const groups = (profile?.columns ?? []).filter((column) => isGroup(column, profile!.rows) && column.name !== draft.target).map((column) => column.name);
-  const taken = new Set([draft.target, ...Object.values(draft.roles)]);
+  const taken = otherwise(draft);
   const free = columns.filter((column) => !taken.has(column.name));
   const target = columns.find((column) => column.name === draft.target);
   const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure'];

@@ -66,11 +66,14 @@ export function isGroup(column: ProfileColumn, rows: number): boolean {
   return (column.type === 'category' || column.type === 'integer' || column.type === 'text') && distinct > 0.05 * rows && distinct > 20;
 }
 
+// Columns that say something else about the row are no inputs besides.
+export const otherwise = (draft: Draft): ReadonlySet<string> => new Set([draft.target, ...Object.values(draft.roles), draft.split === 'random' ? '' : draft.splitColumn]);
+
 const unless = <V>(value: V, usual: V): V | undefined => (value === usual ? undefined : value);
 const orNothing = <V extends object>(value: V): V | undefined => (Object.values(value).some((one) => one !== undefined) ? value : undefined);
 
 export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec {
-  const taken = new Set([draft.target, ...Object.values(draft.roles)]);
+  const taken = otherwise(draft);
   const free = columns.map((column) => column.name).filter((name) => !taken.has(name));
   const ignore = free.filter((name) => draft.left.has(name));
   const inputs = free.filter((name) => !draft.left.has(name));
@@ -139,15 +142,31 @@ export function parameterValue(schema: ParameterSchema, text: string): unknown {
 
 // --- The same job from a terminal or a program.
 const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-const flat = (path: string, value: unknown): [string, string][] =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? Object.entries(value).flatMap(([key, inner]) => flat(path ? `${path}.${key}` : key, inner))
-    : [[path, typeof value === 'string' ? value : JSON.stringify(value)]];
+const flag = (name: string, value: string | number | undefined | null): string => (value === undefined || value === null || value === '' ? '' : ` \\\n  --${name} ${quote(String(value))}`);
+// A comma between names stands for itself only behind a backslash.
+const list = (names: readonly string[] | undefined): string => (names ?? []).map((name) => name.replaceAll(',', '\\,')).join(',');
+const settings = (values: Record<string, unknown> | undefined, before: string): string =>
+  Object.entries(values ?? {})
+    .map(([key, value]) => flag('set', `${before}${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`))
+    .join('');
 
 export function asCommand(spec: JobSpec): string {
-  const { kind, name, dataset, target, ...rest } = spec;
-  const sets = flat('', rest).map(([key, value]) => ` \\\n  --set ${quote(`${key}=${value}`)}`);
-  return `samovar train ${kind} --data ${quote(dataset)} --target ${quote(target)} --name ${quote(name)}${sets.join('')} --wait`;
+  const { split = {}, features: { interactions, ...features } = {} } = spec;
+  const pairs = Array.isArray(interactions) ? (interactions as string[][]).map((pair) => flag('interaction', list(pair))).join('') : '';
+  return [
+    `samovar train ${spec.kind} --data ${quote(spec.dataset)} --target ${quote(spec.target)} --name ${quote(spec.name)}`,
+    flag('data-version', spec.dataset_version),
+    flag('input', list(spec.inputs)),
+    flag('ignore', list(spec.ignore)),
+    ...roles.map((role) => flag(role, spec[role])),
+    split.kind ? flag('split', split.column ? `${split.kind}:${split.column}` : split.kind) : '',
+    ...(['valid', 'test', 'folds'] as const).map((name) => flag(name, split[name])),
+    pairs,
+    settings(spec.parameters, ''),
+    settings(features, 'features.'),
+    flag('seed', spec.seed),
+    ' --wait',
+  ].join('');
 }
 export function asCall(spec: JobSpec, origin: string): string {
   return `curl --cacert samovar-ca.crt ${origin}/api/v1/jobs \\\n  -H "Authorization: Bearer $SAMOVAR_TOKEN" -H 'Content-Type: application/json' \\\n  -d ${quote(JSON.stringify(spec))}`;

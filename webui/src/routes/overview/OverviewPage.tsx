@@ -138,8 +138,10 @@ export default function OverviewPage() {
       <Health />
       <Figures />
       <div class={css.halves}>
-        <Alerts />
-        <Running />
+        <div class={css.column}>
+          <Alerts />
+          <Running />
+        </div>
         {mayUpload.value && <FirstSteps />}
         {isAdmin.value && <Checklist />}
       </div>

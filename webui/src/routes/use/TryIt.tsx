@@ -39,7 +39,7 @@ function Reasons({ one }: { one: Prediction }) {
     <>
       <h3>{t('try.reasons')}</h3>
       <p class={css.sub}>{t('try.reasons_text')}</p>
-      <ol class={css.bars}>
+      <ol class={css.reasons}>
         {list.map((reason) => (
           <li key={reason.input}>
             <span translate={false}>
@@ -112,7 +112,7 @@ export function TryIt({ model, version, target, inputs, onRow }: TryProps) {
     });
   };
   return (
-    <div class={css.halves}>
+    <div class={css.tryIt}>
       <Card
         title={t('try.title')}
         actions={
@@ -123,7 +123,7 @@ export function TryIt({ model, version, target, inputs, onRow }: TryProps) {
       >
         <form class={css.form} novalidate onSubmit={ask}>
           <p class={css.sub}>{t('try.text')}</p>
-          <div class={css.fields} translate={false}>
+          <div class={css.small} translate={false}>
             {inputs.map((input) => (
               <Input key={input.name} input={input} value={typed[input.name] ?? ''} onInput={(value) => set({ ...typed, [input.name]: value })} />
             ))}
@@ -135,7 +135,7 @@ export function TryIt({ model, version, target, inputs, onRow }: TryProps) {
           </div>
         </form>
       </Card>
-      <div ref={result}>
+      <div ref={result} class={css.sticky}>
         <Card title={t('try.answer')}>
           <Problem error={action.error} />
           <div role="status">{answer ? <Answer answer={answer} target={target} /> : <p class={css.sub}>{t('try.waiting')}</p>}</div>
