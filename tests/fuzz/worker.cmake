@@ -1,3 +1,6 @@
 if(TARGET samovar_ingest)
   samovar_fuzz(worker_message_fuzz SOURCES worker_message_fuzz.cpp LINKS samovar_ingest)
 endif()
+if(TARGET samovar_job_messages)
+  samovar_fuzz(train_message_fuzz SOURCES train_message_fuzz.cpp LINKS samovar_job_messages)
+endif()

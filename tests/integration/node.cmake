@@ -12,6 +12,11 @@ if(TARGET samovard)
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/data_life.py $<TARGET_FILE:samovard> ${suite})
       set_tests_properties(data_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
     endforeach()
+    foreach(suite Life Control Rights Trouble)
+      add_test(NAME model_life.${suite}
+        COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/model_life.py $<TARGET_FILE:samovard> ${suite})
+      set_tests_properties(model_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+    endforeach()
   endif()
   # docs/reference/config.md is made from the table in daemon/config.cpp.
   add_test(NAME config_reference

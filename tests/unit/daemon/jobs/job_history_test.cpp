@@ -1,0 +1,91 @@
+#include "daemon/jobs/job_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace samovar::jobs {
+namespace {
+
+MetricMessage point(std::uint64_t step, std::vector<std::pair<std::string, double>> values) {
+  return {step, step * 100, static_cast<double>(step) / 10, std::move(values)};
+}
+
+TEST(JobHistory, ColumnsOfLaterMetricsAreFilledUp) {
+  JobHistory history;
+  history.add(point(1, {{"train_loss", 0.7}}));
+  const JobMetrics last = history.add(point(2, {{"train_loss", 0.6}, {"valid_loss", 0.65}}));
+  EXPECT_EQ(last.names, (std::vector<std::string>{"step", "rows", "seconds", "train_loss", "valid_loss"}));
+  history.add(point(3, {{"valid_loss", 0.64}}));
+  const JobMetrics& all = history.metrics();
+  ASSERT_EQ(all.columns.size(), 5u);
+  for (const auto& column : all.columns) EXPECT_EQ(column.size(), 3u);
+  EXPECT_EQ(all.columns[0], (std::vector<double>{1, 2, 3}));
+  EXPECT_TRUE(std::isnan(all.columns[3][2]));
+  EXPECT_TRUE(std::isnan(all.columns[4][0]));
+  EXPECT_EQ(history.metric(), "valid_loss");
+  EXPECT_EQ(history.best(), 0.64);
+}
+
+// What a resumed job does again must not be in the chart twice.
+TEST(JobHistory, PointsAfterTheCheckpointGo) {
+  JobHistory history;
+  for (std::uint64_t step = 10; step <= 50; step += 10)
+    history.add(point(step, {{"train_loss", 1.0 / static_cast<double>(step)}}));
+  history.seconds = 5;
+  history.cut_after(30);
+  EXPECT_EQ(history.metrics().columns[0], (std::vector<double>{10, 20, 30}));
+  EXPECT_EQ(history.best(), 1.0 / 30);
+  EXPECT_EQ(history.seconds, 5);
+  history.cut_after(0);
+  EXPECT_TRUE(history.metrics().names.empty());
+  EXPECT_FALSE(history.best());
+  EXPECT_EQ(history.seconds, 0);
+}
+
+TEST(JobHistory, IsBoundedAndKeepsTheLastPoint) {
+  JobHistory history;
+  for (std::uint64_t step = 1; step <= 3 * JobHistory::kPointsMax; ++step) history.add(point(step, {}));
+  const auto& steps = history.metrics().columns[0];
+  EXPECT_LE(steps.size(), JobHistory::kPointsMax);
+  EXPECT_EQ(steps.back(), 3 * JobHistory::kPointsMax);
+  for (std::size_t i = 0; i < 2 * JobHistory::kLinesMax; ++i) history.log({}, "info", "line");
+  EXPECT_EQ(history.lines(0, 1 << 20).size(), JobHistory::kLinesMax);
+  EXPECT_EQ(history.lines(0, 1 << 20).back().seq, 2 * JobHistory::kLinesMax);
+  EXPECT_EQ(history.lines(2 * JobHistory::kLinesMax - 2, 1).front().seq, 2 * JobHistory::kLinesMax - 1);
+}
+
+TEST(JobHistory, ComesBackFromItsBytes) {
+  JobHistory history;
+  history.add(point(1, {{"train_loss", 0.5}}));
+  history.add(point(2, {{"valid_loss", 0.25}}));
+  history.log(WallTime(std::chrono::seconds(7)), "warn", "separable: \xc3\xa4");
+  history.seconds = 1.5;
+  history.joules = 12;
+  history.joules_estimated = false;
+  history.rows = 200;
+  history.pass = 2;
+  history.started_at = WallTime(std::chrono::seconds(3));
+  const auto back = JobHistory::decode(history.encode());
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(back->encode(), history.encode());
+  EXPECT_EQ(back->best(), 0.25);
+  EXPECT_EQ(back->lines(0, 10).front().text, "separable: \xc3\xa4");
+  EXPECT_EQ(back->started_at, history.started_at);
+}
+
+TEST(JobHistory, OtherBytesAreNone) {
+  const Bytes good = JobHistory().encode();
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(JobHistory::decode(ByteView(good).first(size)));
+  EXPECT_FALSE(JobHistory::decode(as_bytes(R"({"version":2})")));
+  EXPECT_FALSE(JobHistory::decode(as_bytes("[]")));
+  JobHistory ragged;
+  ragged.add(point(1, {}));
+  std::string text(as_text(ragged.encode()));
+  text.replace(text.find("[[1.0],"), 7, "[[1.0,2.0],");
+  EXPECT_FALSE(JobHistory::decode(as_bytes(text)));
+}
+
+}  // namespace
+}  // namespace samovar::jobs
