@@ -108,6 +108,59 @@ Task<Response> get_operations(Services& services, Request& request);
 Task<Response> get_operation(Services& services, Request& request);
 Task<Response> post_operation_cancel(Services& services, Request& request);
 
+// handlers_jobs.cpp
+Task<Response> get_algorithms(Services& services, Request& request);
+Task<Response> post_jobs_check(Services& services, Request& request);
+Task<Response> post_jobs_estimate(Services& services, Request& request);
+Task<Response> post_jobs(Services& services, Request& request);
+Task<Response> get_jobs(Services& services, Request& request);
+Task<Response> get_job(Services& services, Request& request);
+Task<Response> patch_job(Services& services, Request& request);
+Task<Response> delete_job(Services& services, Request& request);
+Task<Response> post_job_pause(Services& services, Request& request);
+Task<Response> post_job_resume(Services& services, Request& request);
+Task<Response> post_job_cancel(Services& services, Request& request);
+Task<Response> post_job_retry(Services& services, Request& request);
+Task<Response> get_job_metrics(Services& services, Request& request);
+Task<Response> get_job_logs(Services& services, Request& request);
+
+// handlers_models.cpp
+Task<Response> get_models(Services& services, Request& request);
+Task<Response> get_model(Services& services, Request& request);
+Task<Response> patch_model(Services& services, Request& request);
+Task<Response> post_model_rollback(Services& services, Request& request);
+Task<Response> post_model_retire(Services& services, Request& request);
+Task<Response> put_model_grant(Services& services, Request& request);
+Task<Response> delete_model_grant(Services& services, Request& request);
+
+// handlers_model_versions.cpp
+Task<Response> get_model_version(Services& services, Request& request);
+Task<Response> patch_model_version(Services& services, Request& request);
+Task<Response> delete_model_version(Services& services, Request& request);
+Task<Response> get_model_evaluation(Services& services, Request& request);
+Task<Response> post_model_promote(Services& services, Request& request);
+Task<Response> post_model_export(Services& services, Request& request);
+Task<Response> post_models_import(Services& services, Request& request);
+Task<Response> get_models_compare(Services& services, Request& request);
+
+// handlers_predict.cpp
+Task<Response> post_model_predict(Services& services, Request& request);
+
+// handlers_scorings.cpp
+Task<Response> get_scorings(Services& services, Request& request);
+Task<Response> post_scorings(Services& services, Request& request);
+Task<Response> get_scoring(Services& services, Request& request);
+Task<Response> get_scoring_result(Services& services, Request& request);
+Task<Response> delete_scoring(Services& services, Request& request);
+
+// handlers_oip.cpp: the Open Inference Protocol, version 2
+Task<Response> get_oip_server(Services& services, Request& request);
+Task<Response> get_oip_live(Services& services, Request& request);
+Task<Response> get_oip_ready(Services& services, Request& request);
+Task<Response> get_oip_model(Services& services, Request& request);
+Task<Response> get_oip_model_ready(Services& services, Request& request);
+Task<Response> post_oip_infer(Services& services, Request& request);
+
 // ---- shared by the topics (handlers_support.cpp) ----
 
 // ?limit and ?cursor; a 400 in `refused` when they make no sense.

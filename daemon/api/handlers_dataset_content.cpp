@@ -52,40 +52,13 @@ std::optional<Wanted> readable_version(Services& services, const Request& reques
   return wanted;
 }
 
-// The service's stream as the engine reads it.
-class StreamedBody : public BodySource {
- public:
-  explicit StreamedBody(std::unique_ptr<jobs::ByteStream> stream) : stream_(std::move(stream)) {}
-  Task<Result<Bytes>> next() override { return stream_->next(); }
-
- private:
-  std::unique_ptr<jobs::ByteStream> stream_;
-};
-
-// RFC 6266: a plain name for old readers, the real one for the rest.
-std::string attachment(std::string_view name, std::string_view ending) {
-  std::string plain;
-  std::string encoded;
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                        c == '-' || c == '_' || c == '.';
-    plain += letter ? c : '_';
-    if (letter) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return fmt::format("attachment; filename=\"{0}{2}\"; filename*=UTF-8''{1}{2}", plain, encoded, ending);
-}
-
 Response csv_response(Result<std::unique_ptr<jobs::ByteStream>> stream, const Request& request,
                       const Wanted& wanted, std::string_view ending) {
   if (!stream) return problem_from(stream.error(), request);
   Response response;
   response.headers.set("Content-Type", "text/csv; charset=utf-8");
   response.headers.set("Content-Disposition", attachment(wanted.dataset.name, ending));
-  response.stream = std::make_shared<StreamedBody>(*std::move(stream));
+  response.stream = streamed_body(*std::move(stream));
   return response;
 }
 

@@ -85,12 +85,6 @@ Task<Created> create_scrub(Services& services, Request& request, std::string req
   co_return Created{started(operation, request), {}};
 }
 
-// By id, or by name: who shares a data set need not be one who may list the users.
-std::optional<cluster::User> find_user(Services& services, std::string_view who) {
-  auto user = services.cluster().user(who);
-  return user ? user : services.cluster().user_by_name(who);
-}
-
 }  // namespace
 
 Task<Response> get_datasets(Services& services, Request& request) {

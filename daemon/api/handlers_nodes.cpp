@@ -142,11 +142,13 @@ Task<Response> get_events(Services& services, Request& request) {
   subscription.topics = items_of(request.query_value("topics"));
   for (const auto& topic : subscription.topics) {
     const std::string head = topic.substr(0, topic.find('.'));
-    constexpr std::array<std::string_view, 7> kTopics = {"node",    "alert",   "audit",    "cluster",
-                                                         "session", "dataset", "operation"};
+    constexpr std::array<std::string_view, 10> kTopics = {
+        "node", "alert", "audit", "cluster", "session", "dataset", "operation", "job", "model", "scoring"};
     if (std::find(kTopics.begin(), kTopics.end(), head) == kTopics.end())
-      co_return problem(request, 400, "bad_query",
-                        "topics may be node, alert, audit, cluster, session, dataset and operation.");
+      co_return problem(
+          request, 400, "bad_query",
+          "topics may be node, alert, audit, cluster, session, dataset, operation, job, model and "
+          "scoring.");
   }
   const auto role = request.caller->user.role;
   subscription.audit = role == cluster::Role::admin || role == cluster::Role::auditor;

@@ -39,12 +39,12 @@ std::optional<cluster::NewToken> read_token(Services& services, Request& request
   token.name = fields.text("name", Need::required, {1, 64, false}).value_or("");
   token.scopes = fields.texts("scopes", Need::required, 8).value_or(std::vector<std::string>{});
   if (fields.has("scopes") && token.scopes.empty() && errors.empty())
-    fields.fail("scopes", "too_short", "Name at least one of read, write and metrics.");
+    fields.fail("scopes", "too_short", "Name at least one of read, write, predict and metrics.");
   const std::set<std::string> distinct(token.scopes.begin(), token.scopes.end());
   if (distinct.size() != token.scopes.size()) fields.fail("scopes", "format", "A scope is named twice.");
   for (const auto& scope : distinct)
-    if (scope != "read" && scope != "write" && scope != "metrics")
-      fields.fail("scopes", "format", "Scopes are read, write and metrics.");
+    if (scope != "read" && scope != "write" && scope != "predict" && scope != "metrics")
+      fields.fail("scopes", "format", "Scopes are read, write, predict and metrics.");
   const auto days =
       fields.integer("expires_days", Need::optional, 1, kTokenDaysMax).value_or(kTokenDaysDefault);
   token.expires_at = services.now() + std::chrono::hours(24 * days);

@@ -43,6 +43,22 @@ std::optional<Mapped> mapped_refusal(const Error& error) {
       return Mapped{409, "dataset_not_binned"};
     case cluster::Refusal::owns_datasets:
       return Mapped{409, "owns_datasets"};
+    case cluster::Refusal::owns_models:
+      return Mapped{409, "owns_models"};
+    case cluster::Refusal::dataset_needed:
+      return Mapped{409, "dataset_needed"};
+    case cluster::Refusal::job_state:
+      return Mapped{409, "job_state"};
+    case cluster::Refusal::job_protected:
+      return Mapped{409, "job_protected"};
+    case cluster::Refusal::model_name_taken:
+      return Mapped{409, "name_taken"};
+    case cluster::Refusal::model_serving:
+      return Mapped{409, "model_serving"};
+    case cluster::Refusal::model_protected:
+      return Mapped{409, "model_protected"};
+    case cluster::Refusal::no_rollback:
+      return Mapped{409, "no_rollback"};
   }
   return std::nullopt;
 }
@@ -132,6 +148,8 @@ Response to_response(const Problem& problem, const Request& request) {
     for (const auto& e : problem.errors)
       body["errors"].push_back({{"pointer", e.pointer}, {"code", e.code}, {"detail", e.detail}});
   }
+  // The Open Inference Protocol has one member for errors; the rest tells more to those who know us.
+  if (request.path.starts_with("/v2")) body["error"] = problem.detail;
   if (problem.retry_after) body["retry_after_s"] = problem.retry_after->count();
   Response response;
   response.status = problem.status;

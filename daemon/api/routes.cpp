@@ -2,6 +2,7 @@
 
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
+#include "daemon/api/predict_body.hpp"
 #include "daemon/api/problem.hpp"
 #include "daemon/api/tus.hpp"
 
@@ -23,6 +24,16 @@ constexpr Access kMetrics = Access::roles({Role::admin, Role::viewer, Role::audi
 
 // Who brings data: it belongs to them, and others see it when they say so.
 constexpr Access kDataMakers = Access::roles({Role::admin, Role::analyst});
+
+// Who trains. What they may train on is settled by daemon/cluster/dataset_rights.hpp.
+constexpr Access kJobMakers = Access::roles({Role::admin, Role::analyst, Role::service});
+// Who asks models: with a scope of its own, so that a program's token opens nothing else.
+constexpr Access kAskers =
+    Access::roles({Role::admin, Role::analyst, Role::viewer, Role::service}).with_scope("predict");
+constexpr Access kScorers = kJobMakers.with_scope("predict");
+constexpr Access kSharing = kDataMakers.with_scope(kNoToken).with_reauth();
+
+constexpr std::uint64_t kImportBytesMax = 48u << 20;
 
 struct Row {
   Method method;
@@ -123,6 +134,61 @@ const Row kRows[] = {
     {Method::get, "/api/v1/operations", kUser, Body::none, get_operations},
     {Method::get, "/api/v1/operations/{id}", kUser, Body::none, get_operation},
     {Method::post, "/api/v1/operations/{id}:cancel", kDataMakers, Body::none, post_operation_cancel},
+
+    // Who may see, steer and use which job or model is settled by daemon/cluster/model_rights.hpp.
+    {Method::get, "/api/v1/algorithms", kUser, Body::none, get_algorithms},
+    {Method::post, "/api/v1/jobs:check", kJobMakers.with_scope("read"), Body::json, post_jobs_check},
+    {Method::post, "/api/v1/jobs:estimate", kJobMakers.with_scope("read"), Body::json, post_jobs_estimate},
+    {Method::get, "/api/v1/jobs", kUser, Body::none, get_jobs},
+    {Method::post, "/api/v1/jobs", kJobMakers, Body::json, post_jobs},
+    {Method::get, "/api/v1/jobs/{id}", kUser, Body::none, get_job},
+    {Method::patch, "/api/v1/jobs/{id}", kJobMakers, Body::json, patch_job},
+    {Method::del, "/api/v1/jobs/{id}", kJobMakers, Body::none, delete_job},
+    {Method::post, "/api/v1/jobs/{id}:pause", kJobMakers, Body::none, post_job_pause},
+    {Method::post, "/api/v1/jobs/{id}:resume", kJobMakers, Body::none, post_job_resume},
+    {Method::post, "/api/v1/jobs/{id}:cancel", kJobMakers, Body::none, post_job_cancel},
+    {Method::post, "/api/v1/jobs/{id}:retry", kJobMakers, Body::none, post_job_retry},
+    {Method::get, "/api/v1/jobs/{id}/metrics", kUser, Body::none, get_job_metrics},
+    {Method::get, "/api/v1/jobs/{id}/logs", kUser, Body::none, get_job_logs},
+
+    {Method::get, "/api/v1/models", kPeople, Body::none, get_models},
+    {Method::get, "/api/v1/models:compare", kPeople, Body::none, get_models_compare},
+    {Method::post, "/api/v1/models:import", kDataMakers, Body::json, post_models_import, kImportBytesMax},
+    {Method::get, "/api/v1/models/{name}", kPeople, Body::none, get_model},
+    {Method::patch, "/api/v1/models/{name}", kDataMakers, Body::json, patch_model},
+    {Method::post, "/api/v1/models/{name}:rollback", kDataMakers, Body::none, post_model_rollback},
+    {Method::post, "/api/v1/models/{name}:retire", kDataMakers, Body::none, post_model_retire},
+    {Method::put, "/api/v1/models/{name}/grants/{user_id}", kSharing, Body::none, put_model_grant},
+    {Method::del, "/api/v1/models/{name}/grants/{user_id}", kSharing, Body::none, delete_model_grant},
+    {Method::get, "/api/v1/models/{name}/versions/{version}", kPeople, Body::none, get_model_version},
+    {Method::patch, "/api/v1/models/{name}/versions/{version}", kDataMakers, Body::json, patch_model_version},
+    {Method::del, "/api/v1/models/{name}/versions/{version}", kDataMakers, Body::none, delete_model_version},
+    {Method::get, "/api/v1/models/{name}/versions/{version}/evaluation", kPeople, Body::none,
+     get_model_evaluation},
+    {Method::post, "/api/v1/models/{name}/versions/{version}:promote", kDataMakers, Body::none,
+     post_model_promote},
+    {Method::post, "/api/v1/models/{name}/versions/{version}:export", kSharing, Body::json,
+     post_model_export},
+    {Method::post, "/api/v1/models/{name}:predict", kAskers, Body::json, post_model_predict,
+     kPredictBytesMax},
+
+    {Method::get, "/api/v1/scorings", kScorers, Body::none, get_scorings},
+    {Method::post, "/api/v1/scorings", kScorers, Body::json, post_scorings},
+    {Method::get, "/api/v1/scorings/{id}", kScorers, Body::none, get_scoring},
+    {Method::get, "/api/v1/scorings/{id}/result", kScorers, Body::none, get_scoring_result},
+    {Method::del, "/api/v1/scorings/{id}", kScorers, Body::none, delete_scoring},
+
+    // The Open Inference Protocol, version 2.
+    {Method::get, "/v2", kUser.with_scope(kAnyToken), Body::none, get_oip_server},
+    {Method::get, "/v2/health/live", kAnyoneAlways, Body::none, get_oip_live},
+    {Method::get, "/v2/health/ready", kAnyoneAlways, Body::none, get_oip_ready},
+    {Method::get, "/v2/models/{name}", kAskers, Body::none, get_oip_model},
+    {Method::get, "/v2/models/{name}/ready", kAskers, Body::none, get_oip_model_ready},
+    {Method::post, "/v2/models/{name}/infer", kAskers, Body::json, post_oip_infer, kPredictBytesMax},
+    {Method::get, "/v2/models/{name}/versions/{version}", kAskers, Body::none, get_oip_model},
+    {Method::get, "/v2/models/{name}/versions/{version}/ready", kAskers, Body::none, get_oip_model_ready},
+    {Method::post, "/v2/models/{name}/versions/{version}/infer", kAskers, Body::json, post_oip_infer,
+     kPredictBytesMax},
 };
 
 Task<Response> unavailable(Request& request) {
@@ -135,10 +201,16 @@ bool needs_data(std::string_view pattern) {
          pattern.starts_with("/api/v1/operations");
 }
 
+bool needs_models(std::string_view pattern) {
+  return pattern.starts_with("/api/v1/jobs") || pattern.starts_with("/api/v1/models") ||
+         pattern.starts_with("/api/v1/scorings") || pattern.starts_with("/v2/models");
+}
+
 // A node whose store did not open serves everything else.
-Task<Response> run_with_data(Services& services, Function run, Request& request) {
-  if (services.node.data() == nullptr) return unavailable(request);
-  return run(services, request);
+Task<Response> run_with_data(Services& services, const Row& row, Request& request) {
+  const bool missing =
+      needs_models(row.pattern) ? services.node.models() == nullptr : services.node.data() == nullptr;
+  return missing ? unavailable(request) : row.run(services, request);
 }
 
 }  // namespace
@@ -147,10 +219,8 @@ std::vector<Route> make_routes(Services& services) {
   std::vector<Route> routes;
   for (const Row& row : kRows) {
     Handler handler = [&services, run = row.run](Request& request) { return run(services, request); };
-    if (needs_data(row.pattern))
-      handler = [&services, run = row.run](Request& request) {
-        return run_with_data(services, run, request);
-      };
+    if (needs_data(row.pattern) || needs_models(row.pattern))
+      handler = [&services, &row](Request& request) { return run_with_data(services, row, request); };
     routes.push_back({row.method, row.pattern, row.access, row.body, std::move(handler), row.body_bytes_max});
   }
   return routes;

@@ -26,7 +26,8 @@
 
 namespace samovar::jobs {
 class DataService;
-}
+class ModelService;
+}  // namespace samovar::jobs
 
 namespace samovar::api {
 
@@ -98,6 +99,7 @@ class NodeControl {
   virtual cluster::Cluster* cluster() = 0;
   virtual const SessionKeys* keys() const = 0;
   virtual jobs::DataService* data() { return nullptr; }
+  virtual jobs::ModelService* models() { return nullptr; }
 
   virtual bool setup_code_matches(std::string_view typed) const = 0;
   // Errc::conflict when it is set up already, or another set-up runs.
@@ -129,6 +131,7 @@ struct Services {
   WallTime now() const;
   cluster::Cluster& cluster() const { return *node.cluster(); }
   jobs::DataService& data() const { return *node.data(); }
+  jobs::ModelService& models() const { return *node.models(); }
 };
 
 }  // namespace samovar::api

@@ -15,11 +15,11 @@ Result<std::string> read_scopes(const Fields& body) {
   SAMOVAR_TRY(auto scopes, body.texts("scopes", 8, 16));
   std::sort(scopes.begin(), scopes.end());
   scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
-  if (scopes.empty()) return Error{Errc::invalid, "scopes: at least one of read, write and metrics"};
+  if (scopes.empty()) return Error{Errc::invalid, "scopes: at least one of read, write, predict and metrics"};
   std::string joined;
   for (const auto& scope : scopes) {
-    if (scope != "read" && scope != "write" && scope != "metrics")
-      return Error{Errc::invalid, "scopes: must be of read, write and metrics"};
+    if (scope != "read" && scope != "write" && scope != "predict" && scope != "metrics")
+      return Error{Errc::invalid, "scopes: must be of read, write, predict and metrics"};
     joined += (joined.empty() ? "" : " ") + scope;
   }
   return joined;

@@ -149,7 +149,7 @@ struct NewToken {
   std::string name;
   std::string lookup;
   Bytes secret_hash;
-  std::vector<std::string> scopes;  // of "read", "write", "metrics"
+  std::vector<std::string> scopes;  // of "read", "write", "predict", "metrics"
   std::optional<std::string> cidr;
   WallTime expires_at;  // at most 365 days ahead
 };

@@ -1,3 +1,5 @@
 samovar_fuzz(http_request_fuzz SOURCES http_request_fuzz.cpp LINKS samovar_http)
 samovar_fuzz(route_match_fuzz SOURCES route_match_fuzz.cpp LINKS samovar_http)
 samovar_fuzz(tus_headers_fuzz SOURCES tus_headers_fuzz.cpp LINKS samovar_http)
+samovar_fuzz(oip_infer_fuzz SOURCES oip_infer_fuzz.cpp LINKS samovar_api)
+samovar_fuzz(predict_body_fuzz SOURCES predict_body_fuzz.cpp LINKS samovar_api)

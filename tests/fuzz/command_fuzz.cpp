@@ -47,6 +47,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Query orphans(kMachine->db(),
                 "SELECT count(*) FROM dataset_keys WHERE dataset_id NOT IN (SELECT id FROM datasets)");
   if (!orphans.next() || orphans.number(0) != 0) std::abort();
+  Query strays(
+      kMachine->db(),
+      "SELECT (SELECT count(*) FROM model_versions WHERE model_key NOT IN (SELECT key FROM models)) + "
+      "(SELECT count(*) FROM models WHERE key NOT IN (SELECT model_key FROM model_versions)) + "
+      "(SELECT count(*) FROM models m WHERE serving > 0 AND NOT EXISTS (SELECT 1 FROM model_versions v "
+      "WHERE v.model_key = m.key AND v.version = m.serving AND v.stage = 'production'))");
+  if (!strays.next() || strays.number(0) != 0) std::abort();
   ignore(decode_reply(bytes), "replies are read from the log's state too");
   return 0;
 }

@@ -15,12 +15,15 @@ struct Row {
   std::string target;
   std::string pattern;  // empty: the target
   std::string roles;    // "*": anonymous too
-  std::string scope;    // read, write, metrics, any, never
+  std::string scope;    // read, write, predict, metrics, any, never
   bool reauth = false;
 };
 
 const std::string kAll = "admin analyst viewer auditor service";
 const std::string kPeople = "admin analyst viewer auditor";
+const std::string kTrainers = "admin analyst service";
+const std::string kAskers = "admin analyst viewer service";
+const std::string kVersion = "/api/v1/models/{name}/versions/{version}";
 
 const std::vector<Row> kTable = {
     {Method::get, "/healthz", "", "*", ""},
@@ -97,6 +100,55 @@ const std::vector<Row> kTable = {
     {Method::get, "/api/v1/operations/op_x", "/api/v1/operations/{id}", kAll, "read"},
     {Method::post, "/api/v1/operations/op_x:cancel", "/api/v1/operations/{id}:cancel", "admin analyst",
      "write"},
+    {Method::get, "/api/v1/algorithms", "", kAll, "read"},
+    {Method::post, "/api/v1/jobs:check", "", kTrainers, "read"},
+    {Method::post, "/api/v1/jobs:estimate", "", kTrainers, "read"},
+    {Method::get, "/api/v1/jobs", "", kAll, "read"},
+    {Method::post, "/api/v1/jobs", "", kTrainers, "write"},
+    {Method::get, "/api/v1/jobs/job_x", "/api/v1/jobs/{id}", kAll, "read"},
+    {Method::patch, "/api/v1/jobs/job_x", "/api/v1/jobs/{id}", kTrainers, "write"},
+    {Method::del, "/api/v1/jobs/job_x", "/api/v1/jobs/{id}", kTrainers, "write"},
+    {Method::post, "/api/v1/jobs/job_x:pause", "/api/v1/jobs/{id}:pause", kTrainers, "write"},
+    {Method::post, "/api/v1/jobs/job_x:resume", "/api/v1/jobs/{id}:resume", kTrainers, "write"},
+    {Method::post, "/api/v1/jobs/job_x:cancel", "/api/v1/jobs/{id}:cancel", kTrainers, "write"},
+    {Method::post, "/api/v1/jobs/job_x:retry", "/api/v1/jobs/{id}:retry", kTrainers, "write"},
+    {Method::get, "/api/v1/jobs/job_x/metrics", "/api/v1/jobs/{id}/metrics", kAll, "read"},
+    {Method::get, "/api/v1/jobs/job_x/logs", "/api/v1/jobs/{id}/logs", kAll, "read"},
+    {Method::get, "/api/v1/models", "", kPeople, "read"},
+    {Method::get, "/api/v1/models:compare?a=m@1&b=m@2", "/api/v1/models:compare", kPeople, "read"},
+    {Method::post, "/api/v1/models:import?name=m", "/api/v1/models:import", "admin analyst", "write"},
+    {Method::get, "/api/v1/models/m", "/api/v1/models/{name}", kPeople, "read"},
+    {Method::patch, "/api/v1/models/m", "/api/v1/models/{name}", "admin analyst", "write"},
+    {Method::post, "/api/v1/models/m:rollback", "/api/v1/models/{name}:rollback", "admin analyst", "write"},
+    {Method::post, "/api/v1/models/m:retire", "/api/v1/models/{name}:retire", "admin analyst", "write"},
+    {Method::put, "/api/v1/models/m/grants/usr_x", "/api/v1/models/{name}/grants/{user_id}", "admin analyst",
+     "never", true},
+    {Method::del, "/api/v1/models/m/grants/usr_x", "/api/v1/models/{name}/grants/{user_id}", "admin analyst",
+     "never", true},
+    {Method::get, "/api/v1/models/m/versions/1", kVersion, kPeople, "read"},
+    {Method::patch, "/api/v1/models/m/versions/1", kVersion, "admin analyst", "write"},
+    {Method::del, "/api/v1/models/m/versions/1", kVersion, "admin analyst", "write"},
+    {Method::get, "/api/v1/models/m/versions/1/evaluation", kVersion + "/evaluation", kPeople, "read"},
+    {Method::post, "/api/v1/models/m/versions/1:promote", kVersion + ":promote", "admin analyst", "write"},
+    {Method::post, "/api/v1/models/m/versions/1:export", kVersion + ":export", "admin analyst", "never",
+     true},
+    {Method::post, "/api/v1/models/m:predict", "/api/v1/models/{name}:predict", kAskers, "predict"},
+    {Method::get, "/api/v1/scorings", "", kTrainers, "predict"},
+    {Method::post, "/api/v1/scorings", "", kTrainers, "predict"},
+    {Method::get, "/api/v1/scorings/scr_x", "/api/v1/scorings/{id}", kTrainers, "predict"},
+    {Method::get, "/api/v1/scorings/scr_x/result", "/api/v1/scorings/{id}/result", kTrainers, "predict"},
+    {Method::del, "/api/v1/scorings/scr_x", "/api/v1/scorings/{id}", kTrainers, "predict"},
+    {Method::get, "/v2", "", kAll, "any"},
+    {Method::get, "/v2/health/live", "", "*", ""},
+    {Method::get, "/v2/health/ready", "", "*", ""},
+    {Method::get, "/v2/models/m", "/v2/models/{name}", kAskers, "predict"},
+    {Method::get, "/v2/models/m/ready", "/v2/models/{name}/ready", kAskers, "predict"},
+    {Method::post, "/v2/models/m/infer", "/v2/models/{name}/infer", kAskers, "predict"},
+    {Method::get, "/v2/models/m/versions/1", "/v2/models/{name}/versions/{version}", kAskers, "predict"},
+    {Method::get, "/v2/models/m/versions/1/ready", "/v2/models/{name}/versions/{version}/ready", kAskers,
+     "predict"},
+    {Method::post, "/v2/models/m/versions/1/infer", "/v2/models/{name}/versions/{version}/infer", kAskers,
+     "predict"},
 };
 
 std::string name_of(const Row& row) { return std::string(to_string(row.method)) + " " + row.target; }
@@ -182,7 +234,7 @@ TEST(AccessTable, SensitiveRoutesNeedAFreshPassword) {
 
 TEST(AccessTable, TokensNeedTheScopeAndNeverPassReauth) {
   Box box;
-  for (const std::string scope : {"read", "write", "metrics"}) {
+  for (const std::string scope : {"read", "write", "predict", "metrics"}) {
     As as;
     as.bearer = box.token_of(box.admin, {scope});
     for (const Row& row : kTable) {

@@ -107,6 +107,8 @@ Box::Box() {
   admin = node.state->user_by_name("ada").value();
   node.fake_data = &data;
   data.state = node.state.get();
+  node.fake_models = &models;
+  models.state = node.state.get();
   services.reset(new Services{timed, system_rng(), node, *gate, events});
   router = std::make_unique<Router>(Router::create(make_routes(*services)).value());
   guard = make_guard(*services);

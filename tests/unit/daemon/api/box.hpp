@@ -18,6 +18,7 @@
 #include "daemon/floor_clock.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/unit/daemon/api/fake_data.hpp"
+#include "tests/unit/daemon/api/fake_models.hpp"
 
 namespace samovar::api::test {
 
@@ -43,6 +44,7 @@ class FakeNode : public NodeControl {
   cluster::Cluster* cluster() override { return current == Phase::ready ? state.get() : nullptr; }
   const SessionKeys* keys() const override { return &session_keys; }
   jobs::DataService* data() override { return current == Phase::ready ? fake_data : nullptr; }
+  jobs::ModelService* models() override { return current == Phase::ready ? fake_models : nullptr; }
   bool setup_code_matches(std::string_view typed) const override { return typed == "K7Q2-M4XP"; }
   Task<Result<cluster::ClusterInfo>> set_up(SetupRequest request, std::string address) override;
   Task<Result<void>> unlock(security::SecretBytes passphrase, std::string address) override;
@@ -58,6 +60,7 @@ class FakeNode : public NodeControl {
   SessionKeys session_keys;
   std::unique_ptr<cluster::Cluster> state;
   FakeData* fake_data = nullptr;  // the box's
+  FakeModels* fake_models = nullptr;
   power::Sample latest;
   power::Sensors sensor_facts;
   power::History past;
@@ -149,6 +152,7 @@ class Box {
   EventHub events{timed, system_rng()};
   FakeNode node;
   FakeData data{clock};
+  FakeModels models{clock};
   std::unique_ptr<Services> services;
   std::unique_ptr<Router> router;
   Guard guard;

@@ -159,5 +159,47 @@ TEST(OpenApi, AnswersHaveTheShapeOfTheirSchemas) {
   expect_shape(document, "Problem", box.get("/api/v1/users/usr_none", as).body);
 }
 
+TEST(OpenApi, AnswersAboutModelsHaveTheShapeOfTheirSchemas) {
+  Box box;
+  const json document = json::parse(openapi_document());
+  const As as = box.log_in(box.admin);
+  const json spec = {{"name", "m"}, {"dataset", add_dataset(box, "Ward", box.admin).id}, {"target", "age"}};
+  expect_shape(document, "AlgorithmList", box.get("/api/v1/algorithms", as).body);
+  expect_shape(document, "Algorithm", box.get("/api/v1/algorithms", as).body["items"][0]);
+  expect_shape(document, "JobCheck", box.post("/api/v1/jobs:check", spec, as).body);
+  expect_shape(document, "JobEstimate", box.post("/api/v1/jobs:estimate", spec, as).body);
+  const json job = box.post("/api/v1/jobs", spec, as).body;
+  const std::string id = job["id"];
+  expect_shape(document, "Job", job);
+  expect_shape(document, "JobList", box.get("/api/v1/jobs", as).body);
+  expect_shape(document, "JobMetrics", box.get("/api/v1/jobs/" + id + "/metrics", as).body);
+  const json log = box.get("/api/v1/jobs/" + id + "/logs", as).body;
+  expect_shape(document, "JobLog", log);
+  expect_shape(document, "JobLogLine", log["items"][0]);
+  ASSERT_TRUE(box.run(box.models.finish(id)));
+  expect_shape(document, "ModelList", box.get("/api/v1/models", as).body);
+  expect_shape(document, "Model", box.get("/api/v1/models", as).body["items"][0]);
+  const json model = box.get("/api/v1/models/m", as).body;
+  expect_shape(document, "ModelDetail", model);
+  expect_shape(document, "ModelVersion", model["versions"][0]);
+  expect_shape(document, "ModelVersion", box.get("/api/v1/models/m/versions/1", as).body);
+  expect_shape(document, "ModelComparison", box.get("/api/v1/models:compare?a=m@1&b=m", as).body);
+  const json rows = {{"rows", {{{"ward", 7}}}}, {"reasons", true}};
+  const json answer = box.post("/api/v1/models/m:predict", rows, as).body;
+  expect_shape(document, "PredictAnswer", answer);
+  expect_shape(document, "Prediction", answer["predictions"][0]);
+  expect_shape(document, "InputWarning", answer["warnings"][0]);
+  const json scoring = {{"model", "m"}, {"upload_id", "upl_1"}};
+  expect_shape(document, "Scoring", box.post("/api/v1/scorings", scoring, as).body);
+  expect_shape(document, "ScoringList", box.get("/api/v1/scorings", as).body);
+  expect_shape(document, "OipServer", box.get("/v2", as).body);
+  expect_shape(document, "OipModel", box.get("/v2/models/m", as).body);
+  expect_shape(document, "OipError", box.get("/v2/models/none", as).body);
+  const json tensor = {{"name", "x"}, {"shape", {1}}, {"datatype", "FP64"}, {"data", {1.5}}};
+  const json infer = box.post("/v2/models/m/infer", {{"inputs", {tensor}}}, as).body;
+  expect_shape(document, "OipResponse", infer);
+  expect_shape(document, "OipTensor", infer["outputs"][0]);
+}
+
 }  // namespace
 }  // namespace samovar::api::test

@@ -1,0 +1,121 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/ids.hpp"
+#include "daemon/api/views_models.hpp"
+#include "daemon/cluster/dataset_rights.hpp"
+
+namespace samovar::api {
+namespace {
+
+View text_or_null(const std::string& text) { return text.empty() ? View(nullptr) : View(text); }
+
+// JSON has no word for what is not finite.
+View number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? View(*value) : View(nullptr);
+}
+
+View dataset_name(Services& services, const cluster::Actor& actor, const std::string& id) {
+  const auto dataset = services.cluster().dataset(id);
+  return dataset && cluster::may_see(actor, *dataset) ? View(dataset->name) : View(nullptr);
+}
+
+}  // namespace
+
+std::string_view state_name(jobs::JobState state) noexcept {
+  switch (state) {
+    case jobs::JobState::queued:
+      return "queued";
+    case jobs::JobState::running:
+      return "running";
+    case jobs::JobState::paused:
+      return "paused";
+    case jobs::JobState::done:
+      return "done";
+    case jobs::JobState::failed:
+      return "failed";
+    case jobs::JobState::cancelled:
+      return "cancelled";
+  }
+  return "queued";
+}
+
+View job_view(Services& services, const cluster::Actor& actor, const jobs::Job& job) {
+  const cluster::JobRecord& record = job.record;
+  const auto owner = services.cluster().user(record.owner_id);
+  const bool done = record.model_version > 0;
+  return {{"id", record.id},
+          {"kind", record.kind},
+          {"name", record.name},
+          {"owner_id", record.owner_id},
+          {"owner", owner ? owner->username : std::string()},
+          {"dataset_id", record.dataset_id},
+          {"dataset", dataset_name(services, actor, record.dataset_id)},
+          {"dataset_version", record.dataset_version},
+          {"target", document_view(record.spec_json).value("target", "")},
+          {"spec", document_view(record.spec_json)},
+          {"state", state_name(job.state)},
+          {"step", job.step},
+          {"share", job.share},
+          {"rows", job.rows},
+          {"pass", job.pass},
+          {"rows_per_second", job.rows_per_second},
+          {"seconds", job.seconds},
+          {"seconds_left", number_or_null(job.seconds_left)},
+          {"watt_hours", job.joules / 3600},
+          {"energy_estimated", job.joules_estimated},
+          {"metric", job.metric},
+          {"best", number_or_null(job.best)},
+          {"queue_position", job.queue_position},
+          {"error", text_or_null(record.error)},
+          {"attempt", record.attempt},
+          {"model", done ? View(record.model_name) : View(nullptr)},
+          {"model_version", done ? View(record.model_version) : View(nullptr)},
+          {"summary", document_view(record.summary_json)},
+          {"protected", record.protect},
+          {"checkpoint_step", record.checkpoint_step},
+          {"created_at", format_time(record.created_at)},
+          {"started_at", time_view(job.started_at)},
+          {"ended_at", time_view(record.ended_at)},
+          {"revision", record.revision}};
+}
+
+View metrics_view(const jobs::JobMetrics& metrics) {
+  View columns = View::array();
+  for (const auto& column : metrics.columns) {
+    View values = View::array();
+    for (const double value : column) values.push_back(number_or_null(value));
+    columns.push_back(std::move(values));
+  }
+  return {{"names", metrics.names}, {"cols", std::move(columns)}};
+}
+
+View log_line_view(const jobs::JobLogLine& line) {
+  return {{"seq", line.seq}, {"at", format_time(line.at)}, {"level", line.level}, {"text", line.text}};
+}
+
+View estimate_view(const jobs::Estimate& estimate) {
+  return {{"seconds", estimate.seconds},
+          {"watt_hours", estimate.watt_hours},
+          {"memory_bytes", estimate.memory_bytes},
+          {"basis", estimate.basis}};
+}
+
+View scoring_view(const jobs::Scoring& scoring) {
+  return {{"id", scoring.id},
+          {"owner_id", scoring.owner_id},
+          {"model", scoring.model},
+          {"version", scoring.version},
+          {"dataset_id", text_or_null(scoring.dataset_id)},
+          {"upload_id", text_or_null(scoring.upload_id)},
+          {"state", state_name(scoring.state)},
+          {"rows", scoring.rows},
+          {"rows_total", scoring.rows_total},
+          {"result_bytes", scoring.result_bytes},
+          {"error", text_or_null(scoring.error)},
+          {"warnings", warnings_view(scoring.warnings)},
+          {"created_at", format_time(scoring.created_at)},
+          {"ended_at", time_view(scoring.ended_at)}};
+}
+
+}  // namespace samovar::api
