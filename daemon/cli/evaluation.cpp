@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
@@ -53,6 +54,11 @@ std::string number_text(const json& value) {
   return std::abs(number) < 10 ? fmt::format("{:.4f}", number) : fmt::format("{:.6g}", number);
 }
 
+// Of numbers of any size.
+std::string digits_text(const json& value) {
+  return value.is_number() ? fmt::format("{:.5g}", value.get<double>()) : std::string();
+}
+
 // A metric is {"value","low","high"}, or a number alone.
 json value_of(const json& metric) { return metric.is_object() ? metric.value("value", json()) : metric; }
 
@@ -80,24 +86,44 @@ std::vector<std::string> keys_of(const json& metrics) {
   return keys;
 }
 
+struct Part {
+  std::string_view key, title, text;
+};
+constexpr std::array<Part, 3> kParts = {
+    {{"test", "TEST", "kept apart"},
+     {"valid", "VALIDATION", "that also decided when to stop"},
+     {"train", "TRAINING", "it was trained on, for none were kept apart"}}};
+
+// The rows that count: those kept for the test, unless there were none.
+const Part& main_part(const json& evaluation) {
+  const std::string shown = evaluation.value("shown", "test");
+  for (const Part& part : kParts) {
+    if (part.key == shown) return part;
+  }
+  return kParts[0];
+}
+
 std::string metrics_table(const json& evaluation) {
   const json metrics = member(evaluation, "metrics");
   const json baseline = member(evaluation, "baseline");
+  const Part& main = main_part(evaluation);
+  std::vector<TableColumn> columns = {
+      {"METRIC"}, {std::string(main.title), Align::right}, {"95 % INTERVAL"}, {"BASELINE", Align::right}};
+  for (const Part& part : kParts) {
+    if (part.key != main.key) columns.push_back({std::string(part.title), Align::right});
+  }
   std::vector<std::vector<std::string>> rows;
   for (const std::string& key : keys_of(metrics)) {
-    const json test = member(member(metrics, "test"), key);
-    rows.push_back({name_of(key), number_text(value_of(test)), interval_text(test),
-                    number_text(value_of(member(baseline, key))),
-                    number_text(value_of(member(member(metrics, "valid"), key))),
-                    number_text(value_of(member(member(metrics, "train"), key)))});
+    const json value = member(member(metrics, std::string(main.key)), key);
+    auto& row = rows.emplace_back(std::vector<std::string>{name_of(key), number_text(value_of(value)),
+                                                           interval_text(value),
+                                                           number_text(value_of(member(baseline, key)))});
+    for (const Part& part : kParts) {
+      if (part.key != main.key)
+        row.push_back(number_text(value_of(member(member(metrics, std::string(part.key)), key))));
+    }
   }
-  return format_table({{"METRIC"},
-                       {"TEST", Align::right},
-                       {"95 % INTERVAL"},
-                       {"BASELINE", Align::right},
-                       {"VALIDATION", Align::right},
-                       {"TRAINING", Align::right}},
-                      rows);
+  return format_table(columns, rows);
 }
 
 std::string importance_table(const json& evaluation, std::size_t most) {
@@ -118,33 +144,41 @@ std::string importance_table(const json& evaluation, std::size_t most) {
     rows.push_back({cell_text(item, {"", "/input"}), number_text(member(item, "permutation")),
                     number_text(member(item, "standardised"))});
   }
-  return "\n" +
-         format_table({{"INPUT"}, {"LOSS WITHOUT IT", Align::right}, {"STANDARDISED", Align::right}}, rows);
+  return "\n" + format_table(
+                    {{"INPUT"}, {"WORSE WITHOUT IT BY", Align::right}, {"STANDARDISED", Align::right}}, rows);
+}
+
+std::vector<std::string> coefficient_row(std::string input, std::string level, const json& known,
+                                         bool classes) {
+  std::vector<std::string> row = {std::move(input), std::move(level)};
+  if (classes) row.push_back(known.contains("class") ? cell_text(known, {"", "/class"}) : "");
+  for (const char* key : {"estimate", "se", "z"}) row.push_back(digits_text(member(known, key)));
+  const json p = member(known, "p");
+  row.push_back(p.is_number() && p.get<double>() < 0.0001 ? "<0.0001" : number_text(p));
+  return row;
 }
 
 std::string coefficient_table(const json& evaluation) {
   const json items = member(evaluation, "coefficients");
   if (!items.is_array() || items.empty()) return "\nNo coefficients were kept.\n";
+  const bool classes = items[0].contains("class");
   std::vector<std::vector<std::string>> rows;
   const json intercept = member(evaluation, "intercept");
-  if (intercept.is_number()) rows.push_back({"(intercept)", "", number_text(intercept), "", "", ""});
-  if (intercept.is_object())
-    rows.push_back({"(intercept)", "", number_text(member(intercept, "estimate")),
-                    number_text(member(intercept, "se")), number_text(member(intercept, "z")),
-                    number_text(member(intercept, "p"))});
+  json known = member(evaluation, "intercept_inference");
+  if (!known.is_object()) known = json::object();
+  if (intercept.is_number()) {
+    known["estimate"] = intercept;
+    rows.push_back(coefficient_row("(intercept)", "", known, classes));
+  }
   for (const json& item : items) {
     const std::string level = cell_text(item, {"", "/level"});
-    rows.push_back({cell_text(item, {"", "/input"}), level == "–" ? "" : level,
-                    number_text(member(item, "estimate")), number_text(member(item, "se")),
-                    number_text(member(item, "z")), number_text(member(item, "p"))});
+    rows.push_back(
+        coefficient_row(cell_text(item, {"", "/input"}), level == "–" ? "" : level, item, classes));
   }
-  return "\n" + format_table({{"INPUT"},
-                              {"LEVEL"},
-                              {"ESTIMATE", Align::right},
-                              {"SE", Align::right},
-                              {"Z", Align::right},
-                              {"P", Align::right}},
-                             rows);
+  std::vector<TableColumn> columns = {{"INPUT"}, {"LEVEL"}};
+  if (classes) columns.push_back({"CLASS"});
+  for (const char* title : {"ESTIMATE", "SE", "Z", "P"}) columns.push_back({title, Align::right});
+  return "\n" + format_table(columns, rows);
 }
 
 std::string sentences(const json& evaluation, const char* key, std::string_view mark) {
@@ -159,26 +193,32 @@ std::string sentences(const json& evaluation, const char* key, std::string_view 
 
 std::string headline_text(const json& headline) {
   if (!headline.is_object()) return {};
-  std::vector<std::string> keys;
-  for (const auto& entry : headline.items()) {
-    if (value_of(entry.value()).is_number()) keys.push_back(entry.key());
-  }
-  std::stable_sort(keys.begin(), keys.end(),
-                   [](const std::string& a, const std::string& b) { return rank_of(a) < rank_of(b); });
+  // The one that decides for this kind of target, with its interval; else the first two.
+  const std::string chosen = headline.value("metric", "");
   std::string text;
-  for (const std::string& key : keys)
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(key), number_text(value_of(headline[key])));
+  if (!chosen.empty() && value_of(headline.value("value", json())).is_number()) {
+    text = fmt::format("{} {}", name_of(chosen), number_text(headline["value"]));
+    const std::string interval = interval_text(headline);
+    return interval.empty() ? text : text + " (" + interval + ")";
+  }
+  unsigned more = 0;
+  for (const Name& name : kNames) {
+    const json value = value_of(member(headline, std::string(name.key)));
+    if (!value.is_number() || more == 2) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name.text, number_text(value));
+    ++more;
+  }
   return text;
 }
 
 std::string evaluation_text(App&, const json& evaluation, const std::string& title,
                             const EvaluationParts& parts) {
   const json rows = member(evaluation, "rows");
-  std::string out =
-      fmt::format("{}: measured on {} rows kept apart, trained on {}, {} for stopping\n\n", printable(title),
-                  cell_text(rows, {"", "/test", Shape::count}), cell_text(rows, {"", "/train", Shape::count}),
-                  cell_text(rows, {"", "/valid", Shape::count}));
+  const Part& main = main_part(evaluation);
+  std::string out = fmt::format(
+      "{}: measured on {} rows {}; {} trained it, {} decided when to stop\n\n", printable(title),
+      cell_text(json{{"n", member(rows, std::string(main.key))}}, {"", "/n", Shape::count}), main.text,
+      cell_text(rows, {"", "/train", Shape::count}), cell_text(rows, {"", "/valid", Shape::count}));
   out += metrics_table(evaluation);
   out += importance_table(evaluation, parts.inputs);
   if (parts.coefficients) out += coefficient_table(evaluation);

@@ -9,7 +9,7 @@ namespace samovar::cli {
 
 class App;
 
-// {"auc":0.74,"log_loss":0.41} → "AUC 0.740, log loss 0.410"
+// {"metric":"auc","value":0.74,"low":0.72,"high":0.76,…} → "AUC 0.7400 (0.7200 – 0.7600)"
 std::string headline_text(const nlohmann::json& headline);
 
 struct EvaluationParts {

@@ -67,10 +67,9 @@ Error job_failure(App& app, const json& job) {
   if (job.value("state", "") == "cancelled")
     return Error{Errc::internal,
                  fmt::format("the job was cancelled; go on with it by: samovar jobs retry {}", id)};
-  const std::string why = text_or_empty(job, "error");
-  return Error{Errc::internal,
-               fmt::format("{}{}its log: samovar jobs logs {}", why.empty() ? "the job failed" : why,
-                           why.ends_with('.') ? " " : "; ", id)};
+  std::string why = text_or_empty(job, "error");
+  if (why.empty()) why = "The job failed.";
+  return Error{Errc::internal, fmt::format("{} Its log: samovar jobs logs {}", why, id)};
 }
 
 std::string log_line(const json& line) {

@@ -135,7 +135,7 @@ json metrics_of(const json& side) {
 Result<void> compare(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(ModelRef a, version_ref(app, invocation.argument(0)));
   SAMOVAR_TRY(ModelRef b, version_ref(app, invocation.argument(1)));
-  SAMOVAR_TRY(json answer, app.get("/models/compare", {{"a", text_of(a)}, {"b", text_of(b)}}));
+  SAMOVAR_TRY(json answer, app.get("/models:compare", {{"a", text_of(a)}, {"b", text_of(b)}}));
   if (app.json_like()) return print_json(app, answer);
   const json left = metrics_of(answer.value("a", json::object()));
   const json right = metrics_of(answer.value("b", json::object()));

@@ -45,6 +45,12 @@ Result<void> rollback(App& app, const Invocation& invocation) {
   return said(app, model, fmt::format("{}@{} serves again.", ref.name, cell_text(model, {"", "/serving"})));
 }
 
+Result<void> retire(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(ModelRef ref, model_ref(app, invocation.argument(0)));
+  SAMOVAR_TRY(json model, act(app, "POST", model_path({ref.name, 0}) + ":retire"));
+  return said(app, model, fmt::format("No version of {} serves now.", ref.name));
+}
+
 Result<void> describe(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(ModelRef ref, model_ref(app, invocation.argument(0)));
   SAMOVAR_TRY(json model,
@@ -163,12 +169,20 @@ void add_models_change(Table& table) {
                   {{"samovar models rollback readmission", ""}},
                   &rollback});
   rows.push_back({"models",
+                  "retire",
+                  "Let no version serve any more",
+                  "Requests that name no version then get the latest; the versions stay.",
+                  {model},
+                  {},
+                  {{"samovar models retire readmission", ""}},
+                  &retire});
+  rows.push_back({"models",
                   "describe",
                   "Say what a model is for",
                   "",
                   {model, {"TEXT", "The description"}},
                   {},
-                  {{"samovar models describe readmission \"Who comes back within 30 days\"", ""}},
+                  {{"samovar models describe readmission 'Who comes back within 30 days'", ""}},
                   &describe});
   rows.push_back(
       {"models",
@@ -181,7 +195,7 @@ void add_models_change(Table& table) {
         {"reason", 0, "TEXT", "Why it leaves the box"},
         {"out", 0, "FILE", "Where to (default NAME-VERSION.FORMAT); - for stdout", {}, Complete::file},
         kProgressFlag},
-       {{"samovar models export readmission@2 --format onnx --reason \"for the ward's tablet\"", ""}},
+       {{"samovar models export readmission@2 --format onnx --reason 'for the tablet of ward 3'", ""}},
        &export_model});
   rows.push_back({"models",
                   "import",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/view.hpp"
 
@@ -106,13 +108,20 @@ void PredictionWriter::count(const json& warnings) {
   if (!warnings.is_array()) return;
   for (const json& warning : warnings) {
     Warned& entry = warned_[{warning.value("code", ""), warning.value("input", "")}];
+    const std::string detail = warning.value("detail", "");
     const json row = warning.value("row", json());
-    if (entry.rows == 0 && !entry.all) {
-      entry.detail = warning.value("detail", "");
-      entry.first = rows_ + (row.is_number() ? row.get<std::uint64_t>() : 0) + 1;
+    if (row.is_number()) {
+      if (entry.rows++ == 0) entry.first = rows_ + row.get<std::uint64_t>() + 1;
+    } else if (entry.rows > 0) {
+      // Of many alike the box names a few, and then how many more there are.
+      std::uint64_t more = 0;
+      const std::size_t digits = detail.find_first_of("0123456789");
+      if (digits != std::string::npos)
+        std::from_chars(detail.data() + digits, detail.data() + detail.size(), more);
+      entry.rows += more;
+      continue;
     }
-    entry.all = entry.all || !row.is_number();
-    ++entry.rows;
+    if (entry.detail.empty()) entry.detail = detail;
   }
 }
 
@@ -133,11 +142,14 @@ void PredictionWriter::write(const std::vector<InputRow>& rows, const json& answ
 
 void PredictionWriter::finish() {
   for (const auto& [key, entry] : warned_) {
-    const std::string where = entry.all ? std::string()
-                              : entry.rows == 1
-                                  ? fmt::format(" (row {})", entry.first)
-                                  : fmt::format(" ({} rows, the first is row {})", entry.rows, entry.first);
-    app_.warn(printable(entry.detail.empty() ? key.first + ": " + key.second : entry.detail) + where);
+    std::string text = entry.detail.empty() ? key.first : entry.detail;
+    if (text.find(key.second) == std::string::npos) text = key.second + ": " + text;
+    if (entry.rows > 1) {
+      text += fmt::format(" ({} rows, the first is row {})", entry.rows, entry.first);
+    } else if (entry.rows == 1 && rows_ > 1) {
+      text += fmt::format(" (row {})", entry.first);
+    }
+    app_.warn(printable(text));
   }
 }
 

@@ -23,6 +23,8 @@ class PredictionWriter {
 
   // The rows of one request and what came back for them.
   void write(const std::vector<InputRow>& rows, const nlohmann::json& answer);
+  // What was odd about the rows that come next in write(), or stand alone.
+  void count(const nlohmann::json& warnings);
   // Each kind of warning once, with how often it came.
   void finish();
   std::uint64_t rows() const { return rows_; }
@@ -31,12 +33,10 @@ class PredictionWriter {
   std::string csv_header(const nlohmann::json& answer) const;
   std::string csv_row(const InputRow& row, const nlohmann::json& prediction) const;
   std::string json_row(const InputRow& row, const nlohmann::json& prediction) const;
-  void count(const nlohmann::json& warnings);
 
   struct Warned {
-    std::uint64_t rows = 0;
+    std::uint64_t rows = 0;  // 0: it holds for all of them
     std::uint64_t first = 0;
-    bool all = false;
     std::string detail;
   };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "daemon/cli/suggest.hpp"
 #include "daemon/cli/text_table.hpp"
@@ -31,7 +32,8 @@ std::optional<json> number_of(std::string_view cell, char decimal) {
   if (auto done = std::from_chars(begin, end, whole); done.ec == std::errc() && done.ptr == end)
     return json(whole);
   double real = 0;
-  if (auto done = std::from_chars(begin, end, real); done.ec == std::errc() && done.ptr == end)
+  if (auto done = std::from_chars(begin, end, real);
+      done.ec == std::errc() && done.ptr == end && std::isfinite(real))
     return json(real);
   return std::nullopt;
 }
@@ -191,10 +193,25 @@ Result<void> RowReader::read_header() {
   return {};
 }
 
+// The first line whole, as long as it is not too long: what the file is, is seen in it. A pipe may bring it
+// in pieces.
+Result<void> RowReader::read_first_line() {
+  SAMOVAR_TRY(bool more, fill());
+  while (more && buffer_.size() < kReadBytes && buffer_.find('\n') == std::string::npos) {
+    std::string next(kReadBytes, '\0');
+    auto count = read_(next.data(), next.size());
+    if (!count) return std::move(count).error();
+    more = *count > 0;
+    ended_ = !more;
+    buffer_.append(next, 0, *count);
+  }
+  return {};
+}
+
 Result<void> RowReader::begin() {
   begun_ = true;
-  SAMOVAR_TRY(bool more, fill());
-  if (more && std::string_view(buffer_).substr(at_).starts_with("\xEF\xBB\xBF")) at_ += 3;
+  SAMOVAR_CHECK(read_first_line());
+  if (std::string_view(buffer_).substr(at_).starts_with("\xEF\xBB\xBF")) at_ += 3;
   if (format_.kind == RowFormat::Kind::found) {
     const std::size_t sign = buffer_.find_first_not_of(" \t\r\n", at_);
     const char c = sign == std::string::npos ? ',' : buffer_[sign];

@@ -47,6 +47,7 @@ class RowReader {
  private:
   Result<bool> fill();  // false at the end of the source
   Result<std::optional<char>> peek();
+  Result<void> read_first_line();
   Result<void> begin();  // skips a byte order mark, finds the kind, reads the header
   Result<bool> record(std::vector<std::string>& cells);  // one CSV record, false at the end
   Result<bool> line(std::string& text);

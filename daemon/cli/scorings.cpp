@@ -195,7 +195,7 @@ void add_scorings(Table& table) {
         {"wait", 'w', {}, "Wait for the end"},
         {"out", 0, "FILE", "Wait, and write the result to this file; - for stdout", {}, Complete::file},
         kProgressFlag},
-       {{"samovar scorings start readmission --data \"Ward 3\" --out scores.csv", ""},
+       {{"samovar scorings start readmission --data 'Ward 3' --out scores.csv", ""},
         {"samovar scorings start readmission@2 --file next-month.csv.gz --keep admission_id", ""}},
        &start});
   rows.push_back(

@@ -89,7 +89,8 @@ void add_tokens(Table& table) {
        "The token is printed once on stdout, or written to a file only you can read. It can do no more than "
        "you can.",
        {{"NAME", "What the token is for"}},
-       {{"scope", 0, "SCOPE", "What it may do, repeated or with commas: read, write, metrics (default read)"},
+       {{"scope", 0, "SCOPE",
+         "What it may do, repeated or with commas: read, write, predict, metrics (default read)"},
         {"days", 0, "DAYS", "How long it lives, 1 to 365 (default 90)"},
         {"cidr", 0, "NETWORK", "From where it may be used, such as 192.168.1.0/24"},
         {"out", 0, "FILE", "Write the token to this file instead of stdout", {}, Complete::file}},

@@ -57,7 +57,8 @@ std::string model_name(const std::string& dataset, const std::string& target) {
   }
   if (name.size() > kModelNameBytesMax) name.erase(kModelNameBytesMax);
   while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
-  while (!name.empty() && (name.front() == '-' || name.front() == '.')) name.erase(0, 1);
+  while (!name.empty() && (name.front() == '-' || name.front() == '.' || name.front() == '_'))
+    name.erase(0, 1);
   return name.empty() ? "model" : name;
 }
 

@@ -104,4 +104,10 @@ Outcome Bench::run(std::vector<std::string> words) {
   return {code, io.out_text, io.err_text};
 }
 
+void expect_golden(const std::string& name, const std::string& actual) {
+  auto expected = read_file(SAMOVAR_SOURCE_DIR "/tests/unit/daemon/cli/golden/" + name);
+  ASSERT_TRUE(expected) << "no file golden/" << name << "; the output is:\n" << actual;
+  EXPECT_EQ(*expected, actual) << "golden/" << name;
+}
+
 }  // namespace samovar::cli

@@ -79,4 +79,8 @@ class Bench {
   std::filesystem::path home;
 };
 
+// Output that is a promise, byte for byte: golden/NAME holds it. If a change is meant, the test prints the
+// new text.
+void expect_golden(const std::string& name, const std::string& actual);
+
 }  // namespace samovar::cli

@@ -4,13 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/cli/config.hpp"
 #include "fake_box.hpp"
 
 namespace samovar::cli {
 namespace {
-
-constexpr const char* kDirectory = SAMOVAR_SOURCE_DIR "/tests/unit/daemon/cli/golden/";
 
 constexpr const char* kNodes = R"({"items":[
  {"id":"node-abc","name":"board-1","hostname":"board-1","model":"Jetson Orin Nano","state":"up","role":"voter","version":"0.1.0",
@@ -36,12 +33,6 @@ constexpr const char* kAlerts = R"({"items":[{"id":"a1","severity":"warning","ti
 constexpr const char* kAudit =
     R"({"items":[{"seq":2,"time":"2026-11-16T05:01:00Z","actor":"ada","role":"admin","auth":"password",
  "address":"192.168.1.7","action":"user.create","object":"usr_2","result":"ok","details":{"role":"analyst"},"hash":"ab12"}],"next_cursor":"x"})";
-
-void expect_golden(const std::string& name, const std::string& actual) {
-  auto expected = read_file(kDirectory + name);
-  ASSERT_TRUE(expected) << "no file golden/" << name << "; the output is:\n" << actual;
-  EXPECT_EQ(*expected, actual) << "golden/" << name;
-}
 
 struct Case {
   const char* file;
