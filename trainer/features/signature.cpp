@@ -55,7 +55,7 @@ Json signature_of(const PipelinePlan& plan) {
                       {"max", std::move(max)},
                       {"example", std::move(example)}});
   }
-  return {{"inputs", std::move(inputs)}};
+  return {{"inputs", std::move(inputs)}, {"target", plan.target.name}, {"classes", plan.target.classes}};
 }
 
 }  // namespace samovar::trainer
