@@ -30,6 +30,19 @@ bool is_last_admin(Context& context, const User& user) {
                user.id) == 0;
 }
 
+// Each is told by its id: somebody may be at work on it.
+void cancel_jobs_of(Context& context, const std::string& user_id) {
+  for (Query row(context.db,
+                 "SELECT id FROM jobs WHERE owner_id = ? AND state IN ('queued', 'paused') ORDER BY id",
+                 user_id);
+       row.next();)
+    context.changed(Change::Kind::jobs, row.text(0));
+  run(context.db,
+      "UPDATE jobs SET state = 'cancelled', ended_us = ?, revision = revision + 1 WHERE owner_id = ? AND "
+      "state IN ('queued', 'paused')",
+      context.now, user_id);
+}
+
 Result<Role> read_role(const Fields& from) {
   SAMOVAR_TRY(const std::string text, from.text("role", 16));
   const auto role = parse_role(text);
@@ -122,12 +135,7 @@ Result<Fields> apply_user_delete(Context& context) {
       "UPDATE operations SET state = 'cancelled', ended_us = ? WHERE owner_id = ? AND state = 'queued'",
       context.now, user.id);
   if (context.db.changes() > 0) context.changed(Change::Kind::operations);
-  run(context.db,
-      "UPDATE jobs SET state = 'cancelled', ended_us = ?, revision = revision + 1 WHERE owner_id = ? AND "
-      "state "
-      "IN ('queued', 'paused')",
-      context.now, user.id);
-  if (context.db.changes() > 0) context.changed(Change::Kind::jobs);
+  cancel_jobs_of(context, user.id);
   run(context.db,
       "UPDATE datasets SET revision = revision + 1 WHERE id IN (SELECT dataset_id FROM dataset_grants WHERE "
       "user_id = ?)",

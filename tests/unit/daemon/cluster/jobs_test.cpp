@@ -131,7 +131,12 @@ TEST_F(JobsTest, ADeletedUsersJobsAreCancelled) {
   must(apply("job.begin", job_body("job_2")));
   must(apply("job.begin", job_body("job_3", "other", "usr_ada")));
   must(apply("job.end", job_end("job_2", "paused")));
+  std::vector<std::string> heard;
+  machine_->on_change([&](const Change& change) {
+    if (change.kind == Change::Kind::jobs) heard.push_back(change.id);
+  });
   must(apply("user.delete", id("usr_boris"), 50));
+  EXPECT_EQ(heard, (std::vector<std::string>{"job_1", "job_2"}));
   EXPECT_EQ(find_job(db(), "job_1")->state, "cancelled");
   EXPECT_EQ(find_job(db(), "job_1")->ended_at, at(50));
   EXPECT_EQ(find_job(db(), "job_2")->state, "cancelled");
