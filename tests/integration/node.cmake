@@ -12,6 +12,9 @@ if(TARGET samovard)
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/data_life.py $<TARGET_FILE:samovard> ${suite})
       set_tests_properties(data_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
     endforeach()
+    add_test(NAME oip_life
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oip_life.py $<TARGET_FILE:samovard>)
+    set_tests_properties(oip_life PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
     foreach(suite Life Control Rights Trouble)
       add_test(NAME model_life.${suite}
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/model_life.py $<TARGET_FILE:samovard> ${suite})
