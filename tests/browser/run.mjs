@@ -17,6 +17,7 @@ import './suites/people.mjs';
 import './suites/session.mjs';
 import './suites/data_upload.mjs';
 import './suites/data.mjs';
+import './suites/models.mjs';
 import './suites/screens.mjs';
 import './suites/connection.mjs';
 

@@ -7,6 +7,9 @@ const pages = [
   ['nodes', '/nodes', (page) => page.locator('tbody a').first()],
   ['datasets', '/datasets', (page) => page.locator('tbody a').first()],
   ['bin', '/datasets?bin=1', (page) => page.getByText('The bin is empty').or(page.locator('tbody th')).first()],
+  ['jobs', '/jobs', (page) => page.locator('tbody a').first()],
+  ['job-new', '/jobs/new', (page) => page.getByLabel('Predict', { exact: true })],
+  ['models', '/models', (page) => page.locator('tbody a').first()],
   ['users', '/users', (page) => page.locator('tbody th').first()],
   ['tokens', '/tokens', (page) => page.locator('main button').first()],
   ['sessions', '/sessions', (page) => page.locator('tbody th').first()],
@@ -27,7 +30,16 @@ async function firstAddress(world, list) {
 async function detailPages(world) {
   const node = await firstAddress(world, '/nodes');
   const set = await firstAddress(world, '/datasets?sort=-rows');
+  const job = await firstAddress(world, '/jobs?sort=created');
+  const model = await firstAddress(world, '/models?sort=-version');
   return [
+    ['job', job, (page) => page.locator('canvas').first()],
+    ['job-form', `/jobs/new?dataset=${set.split('/').at(-1)}&target=age`, (page) => page.getByRole('button', { name: 'Start training' })],
+    ['model', model, (page) => page.locator('main table').first()],
+    ['model-inputs', `${model}?tab=inputs`, (page) => page.locator('main figure').first()],
+    ['model-versions', `${model}?tab=versions`, (page) => page.locator('main tbody th').first()],
+    ['model-card', `${model}?tab=card`, (page) => page.locator('main figure').first()],
+    ['model-use', `${model}/use`, (page) => page.getByRole('button', { name: 'Predict', exact: true })],
     ['node', node, (page) => page.locator('canvas').first()],
     ['dataset', set, (page) => page.locator('main svg[role=img]').first()],
     ['dataset-target', `${set}?target=age`, (page) => page.locator('main svg[role=img]').first()],

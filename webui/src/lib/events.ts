@@ -8,7 +8,7 @@ import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
 import { t } from './messages';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, live, modelsChanged, nodes, operations, operationsKnown, pushSample, recent, scorings, serverNow, session, toast, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, pushSample, recent, scorings, serverNow, session, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
@@ -60,7 +60,7 @@ async function refetchWork(): Promise<void> {
   const byId = <R extends { id: string }>({ items }: { items: R[] }): ReadonlyMap<string, R> => new Map(items.map((one) => [one.id, one]));
   // Not every role may see all of it.
   api.getJobs().then((page) => (jobs.value = byId(page)), () => undefined);
-  api.getScorings().then((page) => (scorings.value = byId(page)), () => undefined);
+  if (mayUpload.value) api.getScorings().then((page) => (scorings.value = byId(page)), () => undefined);
   modelsChanged.value += 1;
   operations.value = byId(await api.getOperations());
   operationsKnown.value = true;
@@ -96,7 +96,9 @@ export function applyEvent(kind: Kind, data: unknown): void {
       break;
     case 'job.changed': {
       const changed = data as Job;
-      tellEnd(jobs.value.get(changed.id), changed, changed.name);
+      const before = jobs.value.get(changed.id);
+      tellEnd(before, changed, changed.name);
+      changed.dataset ??= before?.dataset ?? null;
       jobs.value = new Map(jobs.value).set(changed.id, changed);
       break;
     }

@@ -48,7 +48,7 @@ export interface Job {
   owner_id: string;
   owner: string;
   dataset_id: string;
-  dataset: string;
+  dataset: string | null; // its name, for those who may see it; events do not tell it
   dataset_version: number;
   target: string;
   spec: JobSpec;
@@ -148,12 +148,15 @@ export interface Model {
   owner: string;
   version: number;
   serving: number | null;
+  served_before: number | null;
   granted: { user_id: string; username: string }[];
   created_at: string;
   may_use: boolean;
   may_export: boolean;
+  may_manage: boolean;
   revision: number;
   headline: Headline | null;
+  target: string;
 }
 export interface ModelDetail extends Model {
   versions: ModelVersion[];

@@ -124,7 +124,7 @@ export interface User {
   etag: string;
 }
 
-export type Scope = 'read' | 'write' | 'metrics';
+export type Scope = 'read' | 'write' | 'predict' | 'metrics';
 
 export interface Token {
   id: string;

@@ -93,8 +93,8 @@ describe('events', () => {
     toasts.value = [];
     applyEvent('job.changed', makeJob({ share: 0.5 }));
     expect(shownJobs.value.map((one) => one.share)).toEqual([0.5]);
-    applyEvent('job.changed', makeJob({ state: 'done', ended_at: new Date().toISOString() }));
-    expect(jobs.value.get('job_1')?.state).toBe('done');
+    applyEvent('job.changed', makeJob({ state: 'done', dataset: null, ended_at: new Date().toISOString() }));
+    expect(jobs.value.get('job_1')).toMatchObject({ state: 'done', dataset: 'Patients' });
     applyEvent('scoring.changed', { id: 'scr_1', model: 'again', state: 'running', owner_id: 'usr_1' });
     applyEvent('scoring.changed', { id: 'scr_1', model: 'again', state: 'failed', owner_id: 'usr_1' });
     expect(scorings.value.size).toBe(1);

@@ -107,7 +107,7 @@ describe('an evaluation', () => {
 
 describe('versions', () => {
   const version = (number: number, change: Partial<ModelVersion> = {}): ModelVersion => ({ version: number, stage: 'candidate', protected: false, created_at: '2026-01-01T00:00:00Z', created_by: 'ada', job_id: null, dataset_id: null, dataset: null, dataset_version: null, dataset_hash: '', code_version: '', headline: { auc: 0.7 }, stored_bytes: 9, spec: null, signature: null, ...change });
-  const model = { name: 'again', owner_id: 'usr_1', owner: 'ada', version: 2, serving: 1, granted: [], versions: [version(2), version(1, { stage: 'production' })] } as unknown as ModelDetail;
+  const model = { name: 'again', owner_id: 'usr_1', owner: 'ada', version: 2, serving: 1, served_before: null, may_manage: true, granted: [], versions: [version(2), version(1, { stage: 'production' })] } as unknown as ModelDetail;
 
   it('put one into use with one press, and keep the one in use from being deleted', async () => {
     session.value = makeSession();

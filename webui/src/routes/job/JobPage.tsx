@@ -1,7 +1,7 @@
 // One job: how far, how well, at what cost; what it was asked and what came of it.
 import '../../messages/en-models';
 import { effect } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import * as models from '../../lib/api-models';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
@@ -144,7 +144,7 @@ function Asked({ job }: { job: Job }) {
             <dt>{t('job.data')}</dt>
             <dd>
               <a href={`${datasetAddress(job.dataset_id)}?version=${job.dataset_version}`} translate={false}>
-                {job.dataset}
+                {job.dataset ?? job.dataset_id}
               </a>
               , {t('model.version_n', { version: job.dataset_version })}
             </dd>
@@ -199,12 +199,26 @@ function waiting(job: Job): string {
 function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogLine[] } {
   const [metrics, setMetrics] = useState<Columnar | null>(null);
   const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const seen = useRef(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const state = jobs.value.get(id)?.state;
+  const readLog = (): Promise<void> =>
+    models.getLogs(id).then(({ items }) => {
+      seen.current = items.at(-1)?.seq ?? 0;
+      setLines(items);
+    });
+  const missed = (): void => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      readLog().catch(() => undefined);
+    }, 1000);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
   // Asked again when the state changes: what came while nobody listened is there then.
   useEffect(() => {
     let gone = false;
     models.getMetrics(id).then((all) => !gone && setMetrics(all), () => undefined);
-    models.getLogs(id).then((all) => !gone && setLines(all.items), () => undefined);
+    readLog().catch(() => undefined);
     return () => {
       gone = true;
     };
@@ -217,6 +231,9 @@ function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogL
         if (note!.kind === 'job.log') {
           const line = note!.data as LogLine;
           setLines((old) => (old.length > 0 && line.seq <= old.at(-1)!.seq ? old : [...old.slice(1 - linesMax), line]));
+          // A slow reader is spared lines; what it missed can be read.
+          if (line.seq > seen.current + 1) missed();
+          seen.current = line.seq;
         } else {
           const point = note!.data as { names: string[]; values: (number | null)[] };
           setMetrics((old) => withPoint(old ?? { names: [], cols: [] }, point.names, point.values));
@@ -235,7 +252,7 @@ function Detail({ job }: { job: Job }) {
       focusKey={job.id}
       lead={
         <>
-          <Badge tone={jobTones[job.state]} text={jobText(job)} /> {t('job.predicts_from', { target: job.target, data: job.dataset })}
+          <Badge tone={jobTones[job.state]} text={jobText(job)} /> {t('job.predicts_from', { target: job.target, data: job.dataset ?? job.dataset_id })}
         </>
       }
       back={<Back />}
@@ -273,7 +290,8 @@ export default function JobPage({ id = '' }: { id?: string }) {
     if ((jobs.peek().get(id)?.revision ?? -1) <= job.revision) keep(job);
     return job;
   }, [id]);
-  const job = jobs.value.get(id) ?? loaded.value;
+  const now = jobs.value.get(id) ?? loaded.value;
+  const job = now && { ...now, dataset: now.dataset ?? loaded.value?.dataset ?? null };
   if (job?.id === id) return <Detail job={job} />;
   return (
     <Page title={t('job.title')} back={<Back />}>

@@ -50,7 +50,7 @@ const columns: readonly Column<Job>[] = [
   },
   { id: 'state', title: t('job.state'), sort: (job) => job.state, cell: (job) => <State job={job} /> },
   { id: 'kind', title: t('job.kind'), sort: (job) => job.kind, cell: (job) => kindName(job.kind) },
-  { id: 'data', title: t('job.data'), sort: (job) => job.dataset, cell: (job) => <span translate={false}>{job.dataset}</span> },
+  { id: 'data', title: t('job.data'), sort: (job) => job.dataset, cell: (job) => <span translate={false}>{job.dataset ?? '–'}</span> },
   {
     id: 'best',
     title: t('job.best'),
@@ -79,7 +79,7 @@ function List() {
   const cursor = extra ? extra.cursor : (loaded.value?.next_cursor ?? null);
   // What the event stream tells is newer than what was listed.
   const known = new Map([...(loaded.value?.items ?? []), ...(extra?.items ?? [])].map((job) => [job.id, job]));
-  for (const job of jobs.value.values()) known.set(job.id, job);
+  for (const job of jobs.value.values()) known.set(job.id, { ...job, dataset: job.dataset ?? known.get(job.id)?.dataset ?? null });
   const rows = [...known.values()].filter((job) => !state || job.state === state).sort((a, b) => b.created_at.localeCompare(a.created_at));
   const fetchMore = async (): Promise<void> => {
     const next = await models.listJobs(state, cursor ?? undefined);

@@ -14,7 +14,7 @@ import { Select } from '../../ui/Field';
 import { Table, type Column } from '../../ui/Table';
 import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
-import { datasetAddress, headline, jobAddress, measured, metricName, metricRows, metricValue, modelAddress, ownsIt, stageText, stageTones } from '../models/words';
+import { datasetAddress, headline, jobAddress, measured, metricName, metricRows, metricValue, modelAddress, stageText, stageTones } from '../models/words';
 import css from '../models/models.module.css';
 
 const text = (value: unknown): string => (value === null || value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
@@ -42,7 +42,7 @@ function Compare({ model }: { model: ModelDetail }) {
     return value ? metricValue(name, value.value) : '–';
   };
   const metrics = metricRows(right?.metrics.test ?? right?.metrics.valid).map((row) => ({ path: metricName(row.name), a: of(left, row.name), b: of(right, row.name) }));
-  const rows = [...metrics, ...(told?.differences ?? []).filter((one) => !/^\/?(headline|metrics)/.test(one.path)).map((one) => ({ path: one.path, a: text(one.a), b: text(one.b) }))];
+  const rows = [...metrics, ...(told?.differences ?? []).map((one) => ({ path: one.path, a: text(one.a), b: text(one.b) }))];
   return (
     <Card flush title={t('compare.title')}>
       <div class={css.tools}>
@@ -73,7 +73,7 @@ function Compare({ model }: { model: ModelDetail }) {
 export function Versions({ model, reload }: { model: ModelDetail; reload: () => void }) {
   const action = useAction(true);
   const [asking, setAsking] = useState<ModelVersion | null>(null);
-  const mine = ownsIt(model.owner_id);
+  const mine = model.may_manage;
   const act = (work: () => Promise<void>, after?: () => void): void =>
     void action.run(async () => {
       await work();
@@ -162,8 +162,7 @@ export function Versions({ model, reload }: { model: ModelDetail; reload: () => 
         title={t('model.versions')}
         actions={
           mine &&
-          model.serving &&
-          model.versions.length > 1 && (
+          model.served_before !== null && (
             <Button small icon="refresh" busy={action.busy} onClick={back}>
               {t('model.rollback')}
             </Button>

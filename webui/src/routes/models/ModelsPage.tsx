@@ -32,7 +32,7 @@ const columns: readonly Column<Model>[] = [
         <a href={modelAddress(model.name)} translate={false}>
           {model.name}
         </a>
-        {model.description && <span class={css.sub}>{model.description}</span>}
+        <span class={css.sub}>{model.description || (model.target && t('job.predicts', { target: model.target }))}</span>
       </>
     ),
   },

@@ -11,7 +11,7 @@ import { Choice, TextField } from '../../ui/Field';
 import { fieldError, Problem } from '../../ui/Problem';
 import { useAction } from '../../ui/useAction';
 
-const scopes: readonly Scope[] = ['read', 'write', 'metrics'];
+const scopes: readonly Scope[] = ['read', 'write', 'predict', 'metrics'];
 
 function Shown({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (

@@ -4,7 +4,7 @@ import * as data from '../../lib/api-data';
 import * as models from '../../lib/api-models';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import { isWorking, mayUpload, scorings, serverNow, session } from '../../lib/stores';
+import { isWorking, scorings, serverNow, session } from '../../lib/stores';
 import type { Dataset } from '../../lib/types-data';
 import type { Scoring } from '../../lib/types-models';
 import { Badge } from '../../ui/Badge';
@@ -116,11 +116,9 @@ export function Batch({ model, version }: { model: string; version: number }) {
               </Button>
             </>
           )}
-          {mayUpload.value && (
-            <Button icon="upload" onClick={() => input.current?.click()}>
-              {t('batch.file')}
-            </Button>
-          )}
+          <Button icon="upload" onClick={() => input.current?.click()}>
+            {t('batch.file')}
+          </Button>
           <input
             ref={input}
             hidden

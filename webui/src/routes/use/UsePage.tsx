@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import * as models from '../../lib/api-models';
 import { t } from '../../lib/messages';
 import { setQuery } from '../../lib/router';
-import { modelsChanged, place } from '../../lib/stores';
+import { mayUpload, modelsChanged, place } from '../../lib/stores';
 import type { ModelDetail, ModelVersion } from '../../lib/types-models';
 import { Badge } from '../../ui/Badge';
 import { LinkButton } from '../../ui/Button';
@@ -33,7 +33,7 @@ function Parts({ model, version }: { model: ModelDetail; version: ModelVersion }
   return (
     <>
       <TryIt model={model.name} version={version.version} target={targetOf(version)} inputs={inputs} onRow={setRow} />
-      <Batch model={model.name} version={version.version} />
+      {mayUpload.value && <Batch model={model.name} version={version.version} />}
       <Card title={t('program.title')}>
         <div class={css.form}>
           <p class={css.sub}>{t('program.text')}</p>
