@@ -3,6 +3,7 @@
 //   local_models.cpp          birth, recovery after a cut, keys, listeners
 //   local_models_jobs.cpp     checking, accepting, pausing, showing jobs
 //   local_models_train.cpp    the queue, from worker to model version
+//   local_models_history.cpp  curves and logs
 //   local_models_keep.cpp     the registry: stages, grants, exports, imports, removal
 //   local_models_predict.cpp  warm models and single requests
 //   local_models_score.cpp    batches: data sets and uploads
@@ -158,6 +159,8 @@ class LocalModels final : public ModelService {
   Task<Result<void>> commit_model(std::shared_ptr<Run> run, TrainedMessage trained);
   Task<void> conclude(std::shared_ptr<Run> run, Result<void> done);
   std::string summary_of(const Run& run, std::string_view trained_json) const;
+
+  // local_models_history.cpp
   void log_line(const std::string& job_id, std::string level, std::string text);
   void save_history(const std::string& job_id);
   Task<void> write_history(std::string job_id);
@@ -169,11 +172,11 @@ class LocalModels final : public ModelService {
     cluster::Model model;
     cluster::ModelVersion version;
     std::string store_id;
-    Key key;
   };
   Result<Found> find_version(const cluster::Actor& actor, const std::string& name,
                              std::uint32_t version) const;
   Result<cluster::Model> manageable(const cluster::Actor& actor, const std::string& name) const;
+  Result<Key> key_of(const Found& found) const;
   Task<Result<Bytes>> read_model(const Found& found) const;
   void tell_model(const std::string& name) const;
 

@@ -68,8 +68,11 @@ Result<LocalModels::Found> LocalModels::find_version(const cluster::Actor& actor
   found.store_id = store_id_of(found.version);
   if (found.store_id.empty() || found.version.wrapped_key.empty())
     return Error{Errc::not_found, "this version's files are not on this box"};
-  SAMOVAR_TRY(found.key, unwrap("model-key", found.store_id, found.version.wrapped_key));
   return found;
+}
+
+Result<LocalModels::Key> LocalModels::key_of(const Found& found) const {
+  return unwrap("model-key", found.store_id, found.version.wrapped_key);
 }
 
 Result<cluster::Model> LocalModels::manageable(const cluster::Actor& actor, const std::string& name) const {
@@ -81,7 +84,8 @@ Result<cluster::Model> LocalModels::manageable(const cluster::Actor& actor, cons
 
 Task<Result<json>> LocalModels::evaluation(cluster::Call call, std::string name, std::uint32_t version) {
   SAMOVAR_CO_TRY(const Found found, find_version(call.actor, name, version));
-  auto work = [disk = &disk_, key = found.key, id = found.store_id,
+  SAMOVAR_CO_TRY(const Key key, key_of(found));
+  auto work = [disk = &disk_, key, id = found.store_id,
                path = dir_->work_file(Work::models, found.store_id, "evaluation")]() -> Result<json> {
     SAMOVAR_TRY(const Bytes text,
                 security::read_sealed_file(*disk, path, *key, output_place(id, OutputKind::evaluation, 0),
@@ -147,7 +151,8 @@ Task<Result<void>> LocalModels::remove_version(cluster::Call call, std::string n
 }
 
 Task<Result<Bytes>> LocalModels::read_model(const Found& found) const {
-  auto work = [disk = &disk_, key = found.key, id = found.store_id,
+  SAMOVAR_CO_TRY(const Key key, key_of(found));
+  auto work = [disk = &disk_, key, id = found.store_id,
                path = dir_->work_file(Work::models, found.store_id, "model")] {
     return security::read_sealed_file(*disk, path, *key, output_place(id, OutputKind::model, 0),
                                       kModelBytesMax);

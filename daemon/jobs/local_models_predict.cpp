@@ -24,13 +24,14 @@ Task<Result<ScorerPtr>> LocalModels::warm(Found found) {
     };
     co_return co_await from_callback<Result<ScorerPtr>>(std::move(join));
   }
+  SAMOVAR_CO_TRY(const Key key, key_of(found));
   const std::string id = found.store_id;
   loading_[id];
   struct Opened {
     ScorerPtr scorer;
     std::uint64_t bytes = 0;
   };
-  auto open = [disk = &disk_, key = found.key, id,
+  auto open = [disk = &disk_, key, id,
                path = dir_->work_file(Work::models, id, "model")]() -> Result<Opened> {
     SAMOVAR_TRY(const Bytes bytes,
                 security::read_sealed_file(*disk, path, *key, output_place(id, OutputKind::model, 0),

@@ -257,6 +257,7 @@ Task<Result<void>> LocalModels::carry_out_scoring(std::shared_ptr<Batch> batch) 
   if (!cluster::may_use_model(call.actor, found.model))
     co_return Error{Errc::denied, "you may no longer use this model"};
   SAMOVAR_CO_TRY(const Key key, unwrap("scoring-key", scoring.id, batch->wrapped_key));
+  SAMOVAR_CO_TRY(const Key model_key, key_of(found));
   ScoreTask task;
   task.model_path = dir_->work_file(Work::models, found.store_id, "model");
   task.result_dir = dir_->work(Work::scorings, scoring.id);
@@ -268,7 +269,7 @@ Task<Result<void>> LocalModels::carry_out_scoring(std::shared_ptr<Batch> batch) 
   job.threads = options_.threads;
   job.keep_all = batch->keep.empty();
   job.keep = batch->keep;
-  job.model_key = found.key->clone();
+  job.model_key = model_key->clone();
   job.result_key = key->clone();
   if (!scoring.dataset_id.empty()) {
     SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, scoring.dataset_id, batch->dataset_version));

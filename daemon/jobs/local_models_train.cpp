@@ -27,14 +27,7 @@ using security::SecretBytes;
 
 namespace {
 
-constexpr std::size_t kHistoriesMax = 200;
-constexpr const char* kHistory = "history";
 constexpr std::chrono::milliseconds kAnswerStep{50};
-
-security::SealedFileId history_place(const std::string& job_id) {
-  constexpr std::uint64_t kHistoryNumber = (std::uint64_t{1} << 63) | 100;  // beside output_place's
-  return {job_id, kHistoryNumber, 1};
-}
 
 // Over the hashes of all shards: equal only for the same bytes in the same order.
 std::string hash_of(const cluster::DatasetVersion& version) {
@@ -49,7 +42,7 @@ Result<std::string> find_checkpoint(Disk& disk, const std::string& folder, std::
   SAMOVAR_TRY(const auto names, disk.list(folder));
   std::string found;
   for (const auto& name : names) {
-    if (name == kHistory) continue;
+    if (name == kHistoryName) continue;
     const std::string path = folder + "/" + name;
     const auto wanted = checkpoint_names(step);
     if (step > 0 && found.empty() && std::find(wanted.begin(), wanted.end(), name) != wanted.end()) {
@@ -133,25 +126,6 @@ void LocalModels::on_sample(const power::Sample& sample) {
 }
 
 // ---- one job ----
-
-JobHistory& LocalModels::history_of(const std::string& job_id) {
-  const auto found = histories_.find(job_id);
-  if (found != histories_.end()) return found->second;
-  if (histories_.size() >= kHistoriesMax) {
-    // Ids sort by age; the oldest that is not at work goes, and is in its file.
-    for (auto it = histories_.begin(); it != histories_.end(); ++it) {
-      if (running_ && running_->job_id == it->first) continue;
-      histories_.erase(it);
-      break;
-    }
-  }
-  return histories_[job_id];
-}
-
-void LocalModels::log_line(const std::string& job_id, std::string level, std::string text) {
-  const JobLogLine& line = history_of(job_id).log(cluster_.now(), std::move(level), std::move(text));
-  if (listener_.log) listener_.log(job_id, line);
-}
 
 Result<TrainTask> LocalModels::prepare(Run& run, const cluster::JobRecord& record) const {
   const auto asked = json::parse(record.spec_json, nullptr, false);
@@ -299,7 +273,8 @@ Task<Result<void>> LocalModels::carry_out(std::shared_ptr<Run> run, const cluste
   };
   auto trained = co_await run_on(workers_, loop_, std::move(work));
   if (!trained) co_return std::move(trained).error();
-  if (stopping_ || !run->end_state.empty()) co_return Error{Errc::conflict, "stopped"};
+  // Asked to pause too late: it is done.
+  if (stopping_ || run->end_state == "cancelled") co_return Error{Errc::conflict, "stopped"};
   run->committing = true;
   co_return co_await commit_model(run, std::move(*trained));
 }
@@ -420,59 +395,9 @@ Task<void> LocalModels::conclude(std::shared_ptr<Run> run, Result<void> done) {
                   kv("job", run->job_id), kv("error", ended.error().message()));
   }
   // Outcome unknown: the next start sees whether the model is there, and keeps or collects its files.
-  const bool unknown = !done && run->committing && done.error().code() == Errc::unavailable;
+  const bool unknown = !done && run->committing && worth_repeating(done.error());
   if (!unknown) ignore(co_await run_on(io_, loop_, std::move(clean)), "the next start collects it");
   save_history(run->job_id);
-}
-
-// ---- the history ----
-
-void LocalModels::save_history(const std::string& job_id) {
-  const bool idle = unsaved_.insert(job_id).second && saving_.count(job_id) == 0;
-  if (idle) spawn(write_history(job_id));
-}
-
-// One write at a time; what changed meanwhile is written after it.
-Task<void> LocalModels::write_history(std::string job_id) {
-  saving_.insert(job_id);
-  while (unsaved_.erase(job_id) > 0) {
-    const auto history = histories_.find(job_id);
-    const auto record = cluster_.job(job_id);
-    if (history == histories_.end() || !record || record->wrapped_key.empty()) break;
-    auto key = unwrap("job-key", job_id, record->wrapped_key);
-    if (!key) break;
-    auto work = [disk = &disk_, key = *key, path = dir_->work_file(Work::jobs, job_id, kHistory), job_id,
-                 text = history->second.encode()] {
-      return security::write_sealed_file(*disk, path, *key, history_place(job_id), text);
-    };
-    auto written = co_await run_on(io_, loop_, std::move(work));
-    if (!written)
-      SAMOVAR_LOG(debug, jobs, "the history of a job was not written",
-                  kv("error", written.error().message()));
-  }
-  saving_.erase(job_id);
-}
-
-// Before the first job runs: it goes on with its own.
-Task<void> LocalModels::load_histories() {
-  auto refs = cluster_.jobs({});  // newest first
-  if (refs.size() > kHistoriesMax) refs.resize(kHistoriesMax);
-  for (const auto& record : refs) {
-    if (stopping_) co_return;
-    if (record.wrapped_key.empty()) continue;
-    auto key = unwrap("job-key", record.id, record.wrapped_key);
-    if (!key) continue;
-    auto work = [disk = &disk_, key = *key, path = dir_->work_file(Work::jobs, record.id, kHistory),
-                 id = record.id]() -> Result<JobHistory> {
-      SAMOVAR_TRY(const Bytes bytes,
-                  security::read_sealed_file(*disk, path, *key, history_place(id), JobHistory::kBytesMax));
-      return JobHistory::decode(bytes);
-    };
-    auto history = co_await run_on(io_, loop_, std::move(work));
-    if (history && histories_.find(record.id) == histories_.end())
-      histories_.emplace(record.id, std::move(*history));
-  }
-  run_next();
 }
 
 }  // namespace samovar::jobs

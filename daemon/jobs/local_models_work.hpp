@@ -52,6 +52,8 @@ struct LocalModels::Batch {
 constexpr unsigned kCommitTriesMax = 40;
 constexpr std::chrono::milliseconds kCommitPause{500};
 constexpr std::uint64_t kRoomPerFile = std::uint64_t{64} << 20;
+// Of a job's folder, beside its checkpoints.
+constexpr const char* kHistoryName = "history";
 constexpr std::size_t kModelBytesMax = std::size_t{8} << 30;
 
 // "Unavailable" leaves open whether it happened: the same request id makes it happen once.
