@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
+#include "daemon/api/model_events.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/api/views_data.hpp"
 #include "daemon/host.hpp"
@@ -156,6 +157,7 @@ void Node::open_models(const SecretBytes& cmk) {
     return;
   }
   models_ = std::move(*opened);
+  api::forward_model_events(*services_, *models_);
   models_->start();
 }
 
@@ -247,8 +249,10 @@ void Node::on_change(const cluster::Change& change) {
     case Kind::jobs:
       if (models_) models_->on_job_changed(change.id);
       break;
+    case Kind::models:
+      api::publish_model_change(*services_, change.id);
+      break;
     case Kind::operations:  // told by the one who runs them, with their progress
-    case Kind::models:      // likewise
     case Kind::settings:
       break;
   }
