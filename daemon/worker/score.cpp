@@ -233,23 +233,29 @@ Result<void> score_dataset(Exchange& exchange, const jobs::ScoreJob& job, Table&
 // Blocks of a parsed upload, one after the other.
 class ScoreSink final : public ingest::ShardSink {
  public:
-  ScoreSink(Table& table, const trainer::Schema& schema) : table_(table), schema_(schema), widened_(schema) {
-    for (auto& column : widened_.columns)
-      if (column.type == trainer::ColumnType::integer) column.type = trainer::ColumnType::real;
+  // Where other numbers come up, a column of 0 and 1 is integer and a column of integers real from there on.
+  ScoreSink(Table& table, const trainer::Schema& schema) : table_(table), forms_(3, schema) {
+    for (auto& column : forms_[1].columns)
+      if (column.type == ColumnType::boolean) column.type = ColumnType::integer;
+    for (auto& column : forms_[2].columns)
+      if (column.type == ColumnType::boolean || column.type == ColumnType::integer)
+        column.type = ColumnType::real;
   }
 
   Result<void> block(std::uint32_t, std::uint32_t rows, ByteView encoded) override {
-    // Where a number that is not whole came up, a column of integers is real from there on.
-    const bool as_planned = trainer::BlockView::open(encoded, schema_).has_value();
+    const auto fits = [encoded](const trainer::Schema& form) {
+      return trainer::BlockView::open(encoded, form).has_value();
+    };
+    const auto form = std::find_if(forms_.begin(), forms_.end() - 1, fits);
     OneBlock one(rows, encoded);
-    return table_.add(one, as_planned ? schema_ : widened_, 0, 0);
+    return table_.add(one, *form, 0, 0);
   }
   Result<void> bad_row(std::string_view) override { return {}; }
 
  private:
+  using ColumnType = trainer::ColumnType;
   Table& table_;
-  const trainer::Schema& schema_;
-  trainer::Schema widened_;
+  std::vector<trainer::Schema> forms_;
 };
 
 // The file's columns, read as the model knows them where it does.
