@@ -40,6 +40,12 @@ function One({ one, sets }: { one: Scoring; sets: readonly Dataset[] }) {
     const seconds = (performance.now() - began.current.at) / 1000;
     if (one.state === 'running' && seconds > 1) setSpeed((one.rows - began.current.rows) / seconds);
   }, [one.rows]);
+  // A file that was sent for this alone is no longer needed.
+  const worked = useRef(isWorking(one));
+  useEffect(() => {
+    if (worked.current && !isWorking(one) && one.upload_id) data.deleteUpload(one.upload_id).catch(() => undefined);
+    worked.current = isWorking(one);
+  }, [one.state]);
   const remove = (): void =>
     void action.run(async () => {
       await models.deleteScoring(one.id);
