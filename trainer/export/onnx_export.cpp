@@ -48,24 +48,28 @@ class OnnxWriter {
 
   // Errc::unsupported names what has no operator.
   Result<void> check() const {
-    const auto refuse = [](const std::string& input, const char* why) {
-      return Error{Errc::unsupported,
-                   "ONNX cannot express this model: \"" + input + "\" " + why +
-                       ". Export it as C or JSON, or train with \"categories\": \"onehot\""};
+    const auto refuse = [](const std::string& input, const char* why, const char* instead) {
+      return Error{Errc::unsupported, "ONNX cannot express this model: \"" + input + "\" " + why +
+                                          ". Export it as C or JSON, or train " + instead};
     };
     for (const InputPlan& input : plan_.inputs) {
       switch (input.treatment) {
         case Treatment::number_hash:
+          return refuse(input.name, "is hashed, for which ONNX has no operator",
+                        "with \"numbers\": \"standardise\" among its features");
         case Treatment::level_hash:
-          return refuse(input.name, "is hashed, and ONNX has no operator for hashes of text");
+          return refuse(input.name, "is hashed, for which ONNX has no operator",
+                        "with \"categories\": \"onehot\" among its features");
         case Treatment::words:
-          return refuse(input.name, "is a text of hashed words, for which ONNX has no operators");
+          return refuse(input.name, "is a text of hashed words, for which ONNX has no operators",
+                        "with \"texts\": false among its features");
         case Treatment::places:
         case Treatment::place_hash:
-          return refuse(input.name, "is a sparse column, which has no fixed width");
+          return refuse(input.name, "is a sparse column, which has no fixed width", "without it");
         case Treatment::levels:
           if (input.type != ColumnType::category)
-            return refuse(input.name, "has levels that are numbers, for which it has no operator");
+            return refuse(input.name, "has levels that are numbers, for which it has no operator",
+                          "without it");
           break;
         default:
           break;
@@ -73,7 +77,8 @@ class OnnxWriter {
     }
     for (const InteractionPlan& pair : plan_.interactions) {
       if (pair.kind == Kind::cross_hash || pair.kind == Kind::scaled_hash)
-        return refuse(plan_.inputs[pair.a].name, "is part of a hashed interaction");
+        return refuse(plan_.inputs[pair.a].name, "is part of a hashed interaction",
+                      "without that interaction");
     }
     return {};
   }
