@@ -34,6 +34,12 @@ function Lineage({ model, version }: { model: ModelDetail; version: ModelVersion
     <Card title={t('model.about')}>
       <dl class={css.facts}>
         <div>
+          <dt>{t('model.version')}</dt>
+          <dd>
+            {f.number(version.version)}, {stageText(version)}
+          </dd>
+        </div>
+        <div>
           <dt>{t('job.kind')}</dt>
           <dd>{kindName(model.kind)}</dd>
         </div>

@@ -5,7 +5,6 @@ import { shownJobs } from '../../lib/stores';
 import { Badge } from '../../ui/Badge';
 import { LinkButton } from '../../ui/Button';
 import { Card } from '../../ui/Card';
-import { EmptyState } from '../../ui/EmptyState';
 import { Meter } from '../../ui/Meter';
 import { jobText, jobTones } from '../../ui/work';
 import css from './OverviewPage.module.css';
@@ -26,9 +25,7 @@ export function Running() {
       }
     >
       {list.length === 0 ? (
-        <EmptyState icon="gauge" title={t('running.none')}>
-          {t('running.none_text')}
-        </EmptyState>
+        <p class={css.sub}>{t('running.none')}</p>
       ) : (
         <ul class={css.running}>
           {list.map((job) => (
