@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/assert.hpp"
 #include "trainer/features/values.hpp"
 
 namespace samovar::trainer {
@@ -86,26 +87,40 @@ void BoundColumns::codes(std::size_t column, const BlockView& block, std::span<s
   codes_.weights(input_of_[column], block, column, out);
 }
 
+BatchColumns::BatchColumns(const PipelinePlan& plan, const LevelCodes& codes, const BoundColumns& bound,
+                           const Batch& batch, std::span<const std::uint32_t> rows)
+    : plan_(plan),
+      codes_(codes),
+      bound_(bound),
+      batch_(batch),
+      rows_(static_cast<std::uint32_t>(rows.size())) {
+  chosen_.reserve(rows.size());
+  for (const std::uint32_t row : rows) {
+    SAMOVAR_ASSERT(row < batch.rows());
+    chosen_.push_back(batch.block_row(row));
+  }
+  order_ = chosen_;
+}
+
 void BatchColumns::column_numbers(std::size_t column, std::uint32_t first, std::span<double> out) const {
-  const auto rows = batch_.block_rows();
-  if (rows.empty()) {
-    batch_.block().reals(column, batch_.block_row(first), out);
+  if (order_.empty()) {
+    batch_.block().reals(column, batch_.block_row(0) + first, out);
   } else {
-    batch_.block().reals(column, rows.subspan(first, out.size()), out);
+    batch_.block().reals(column, order_.subspan(first, out.size()), out);
   }
 }
 
 // False when it is missing.
 bool BatchColumns::written(const BoundColumns::Input& from, std::uint32_t row) const {
   const BlockView& block = batch_.block();
-  const std::uint32_t at = batch_.block_row(row);
-  if (!block.valid(from.column, at)) return false;
+  const std::uint32_t place = at(row);
+  if (!block.valid(from.column, place)) return false;
   if (is_text(from.type)) {
-    written_ = block.text(from.column, at);
+    written_ = block.text(from.column, place);
     return true;
   }
   double value = 0;
-  block.reals(from.column, at, std::span(&value, 1));
+  block.reals(from.column, place, std::span(&value, 1));
   if (!std::isfinite(value)) return false;
   written_ = from.type == ColumnType::boolean ? level_of(value != 0) : level_of(value);
   return true;
@@ -126,11 +141,10 @@ void BatchColumns::slots(std::size_t input, std::uint32_t first, std::uint32_t r
   const BoundColumns::Input& from = bound_.input(input);
   if (from.way == BoundColumns::Way::direct) {
     const auto table = batch_.level_codes(from.place);
-    const auto order = batch_.block_rows();
-    if (order.empty()) {
-      batch_.block().map_codes(from.column, batch_.block_row(first), rows, table, out, stride);
+    if (order_.empty()) {
+      batch_.block().map_codes(from.column, batch_.block_row(0) + first, rows, table, out, stride);
     } else {
-      batch_.block().map_codes(from.column, order.subspan(first, rows), table, out, stride);
+      batch_.block().map_codes(from.column, order_.subspan(first, rows), table, out, stride);
     }
     return;
   }
@@ -143,7 +157,7 @@ void BatchColumns::slots(std::size_t input, std::uint32_t first, std::uint32_t r
 
 std::string_view BatchColumns::text(std::size_t input, std::uint32_t row) const {
   const BoundColumns::Input& from = bound_.input(input);
-  if (from.way == BoundColumns::Way::direct) return batch_.block().text(from.column, batch_.block_row(row));
+  if (from.way == BoundColumns::Way::direct) return batch_.block().text(from.column, at(row));
   return from.way == BoundColumns::Way::written && written(from, row) ? std::string_view(written_)
                                                                       : std::string_view();
 }
@@ -151,19 +165,20 @@ std::string_view BatchColumns::text(std::size_t input, std::uint32_t row) const 
 BlockView::SparseRow BatchColumns::sparse(std::size_t input, std::uint32_t row) const {
   const BoundColumns::Input& from = bound_.input(input);
   if (from.way != BoundColumns::Way::direct) return {};
-  return batch_.block().sparse(from.column, batch_.block_row(row));
+  return batch_.block().sparse(from.column, at(row));
 }
 
 void BatchColumns::labels(bool with_target, EncodedBatch& out) const {
   out.target.clear();
   out.weight.clear();
   out.offset.clear();
+  if (rows_ == 0) return;
   if (with_target) target(out);
   offset(out);
 }
 
 void BatchColumns::target(EncodedBatch& out) const {
-  const std::uint32_t rows = batch_.rows();
+  const std::uint32_t rows = rows_;
   const auto& classes = plan_.target.classes;
   std::vector<double> values(rows, kNan);
   if (bound_.target() && is_number(bound_.target_type())) {
@@ -187,10 +202,10 @@ void BatchColumns::target(EncodedBatch& out) const {
       if (at != classes.end()) table[level] = static_cast<std::uint32_t>(at - classes.begin());
     }
     std::vector<std::uint32_t> numbered(rows);
-    if (batch_.block_rows().empty()) {
+    if (order_.empty()) {
       block.map_codes(*bound_.target(), batch_.block_row(0), rows, table, numbered.data(), 1);
     } else {
-      block.map_codes(*bound_.target(), batch_.block_rows(), table, numbered.data(), 1);
+      block.map_codes(*bound_.target(), order_, table, numbered.data(), 1);
     }
     for (std::uint32_t row = 0; row < rows; ++row)
       values[row] = numbered[row] == kNoSlot ? kNan : numbered[row];
@@ -218,7 +233,7 @@ void BatchColumns::target(EncodedBatch& out) const {
 
 void BatchColumns::offset(EncodedBatch& out) const {
   if (!bound_.offset() && !bound_.exposure()) return;
-  const std::uint32_t rows = batch_.rows();
+  const std::uint32_t rows = rows_;
   out.offset.assign(rows, 0.0f);
   std::vector<double> values(rows);
   const auto add = [&](std::size_t column, bool logarithm) {

@@ -57,7 +57,17 @@ class BatchColumns final : public InputColumns {
  public:
   BatchColumns(const PipelinePlan& plan, const LevelCodes& codes, const BoundColumns& bound,
                const Batch& batch)
-      : plan_(plan), codes_(codes), bound_(bound), batch_(batch) {}
+      : plan_(plan),
+        codes_(codes),
+        bound_(bound),
+        batch_(batch),
+        rows_(batch.rows()),
+        order_(batch.block_rows()) {}
+  // These rows of the batch alone.
+  BatchColumns(const PipelinePlan& plan, const LevelCodes& codes, const BoundColumns& bound,
+               const Batch& batch, std::span<const std::uint32_t> rows);
+
+  std::uint32_t rows() const { return rows_; }
 
   void numbers(std::size_t input, std::uint32_t first, std::span<double> out) const override;
   void slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
@@ -69,6 +79,9 @@ class BatchColumns final : public InputColumns {
   void labels(bool with_target, EncodedBatch& out) const;
 
  private:
+  std::uint32_t at(std::uint32_t row) const {
+    return order_.empty() ? batch_.block_row(0) + row : order_[row];
+  }
   void column_numbers(std::size_t column, std::uint32_t first, std::span<double> out) const;
   bool written(const BoundColumns::Input& from, std::uint32_t row) const;
   void target(EncodedBatch& out) const;
@@ -78,7 +91,10 @@ class BatchColumns final : public InputColumns {
   const LevelCodes& codes_;
   const BoundColumns& bound_;
   const Batch& batch_;
-  mutable std::string written_;  // the value being converted
+  const std::uint32_t rows_;
+  std::vector<std::uint32_t> chosen_;     // rows of the block, when they are not the batch's
+  std::span<const std::uint32_t> order_;  // rows of the block; empty: as they lie from the batch's first on
+  mutable std::string written_;           // the value being converted
 };
 
 }  // namespace samovar::trainer

@@ -2,6 +2,7 @@
 // in the first cache until its last column.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -70,7 +71,8 @@ class RowEncoder {
     }
     if (!input.indicator) return;
     out = dense + input.indicator_weight;
-    for (std::uint32_t row = 0; row < rows; ++row) out[row * width] = present(numbers_[row]) ? 0.0f : 1.0f;
+    for (std::uint32_t row = 0; row < rows; ++row)
+      out[row * width] = static_cast<float>(static_cast<std::int32_t>(gone(numbers_[row])));
   }
 
   void number_hash(std::size_t i, std::uint32_t first, std::uint32_t rows, std::uint32_t* out) {
@@ -79,8 +81,10 @@ class RowEncoder {
     const std::uint32_t missing = tokens_.missing(i);
     const std::size_t width = plan_.slot_width;
     for (std::uint32_t row = 0; row < rows; ++row) {
+      // Masked, not jumped over: where half the values are missing, half the jumps would be guessed wrong.
       const std::uint32_t here = tokens_.number(key, numbers_[row]);
-      out[row * width] = present(numbers_[row]) ? here : missing;
+      const auto mask = static_cast<std::uint32_t>(-gone(numbers_[row]));
+      out[row * width] = (here & ~mask) | (missing & mask);
     }
   }
 
@@ -148,7 +152,7 @@ class RowEncoder {
       if (slot == kNoSlot) continue;
       const std::uint32_t place = pair.kind == Kind::scaled ? pair.first + (slot - a.first)
                                                             : tokens_.whole(tokens_.pair_key(i), slot);
-      add(place, out_.dense[row * plan_.dense_width + plan_.inputs[pair.b].first]);
+      add(a, place, out_.dense[row * plan_.dense_width + plan_.inputs[pair.b].first]);
     }
     out_.ragged_ends.push_back(static_cast<std::uint32_t>(out_.ragged_slots.size()));
   }
@@ -163,7 +167,7 @@ class RowEncoder {
     places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
     if (places_.empty()) return;
     const auto value = static_cast<float>(1 / std::sqrt(static_cast<double>(places_.size())));
-    for (const std::uint32_t place : places_) add(place, value);
+    for (const std::uint32_t place : places_) add(plan_.inputs[i], place, value);
   }
 
   void pairs(std::size_t i, const BlockView::SparseRow& pairs) {
@@ -174,15 +178,21 @@ class RowEncoder {
       const std::uint32_t index = pairs.indices[at];
       if (!hashed && index >= input.count) continue;
       if (!present(pairs.values[at])) continue;
-      add(hashed ? tokens_.whole(key, index) : input.first + index, bounded(pairs.values[at]));
+      add(input, hashed ? tokens_.whole(key, index) : input.first + index, bounded(pairs.values[at]));
     }
   }
 
-  void add(std::uint32_t place, float value) {
+  void add(const InputPlan& input, std::uint32_t place, float value) {
+    out_.ragged_inputs.push_back(input.column);
     out_.ragged_slots.push_back(place);
     out_.ragged_values.push_back(value);
   }
 
+  // 1 for NaN and infinities, by whole-number arithmetic.
+  static std::int64_t gone(double value) {
+    constexpr std::uint64_t kExponent = 0x7ff0'0000'0000'0000;
+    return static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent);
+  }
   static bool present(double value) { return std::abs(value) <= std::numeric_limits<double>::max(); }
   static float bounded(double value) {
     return static_cast<float>(std::min(std::max(value, -kValueMax), kValueMax));
@@ -208,6 +218,7 @@ void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColu
   out.ragged_ends.clear();
   out.ragged_slots.clear();
   out.ragged_values.clear();
+  out.ragged_inputs.clear();
   RowEncoder(plan, tokens, columns, out).run(rows);
 }
 

@@ -41,7 +41,7 @@ class Fit {
   Result<PipelinePlan> run(BlockSource& source, const Splitter& splitter) {
     SAMOVAR_CHECK(choose());
     SAMOVAR_CHECK(read(source, splitter));
-    SAMOVAR_TRY(plan_.target, target_->finish(notes_));
+    SAMOVAR_TRY(plan_.target, target_->finish(whole_, notes_));
     for (const Candidate& candidate : candidates_) decide(candidate);
     tell_left_out();
     if (plan_.inputs.empty())
@@ -138,11 +138,13 @@ class Fit {
       SAMOVAR_CHECK(check_asides(block));
       for (std::uint32_t row = 0; row < block.rows(); ++row) {
         if (roles[row] != RowRole::train) use[row] = 0;
-        rows_ += use[row];
       }
       target_->add(block, use);
       for (Candidate& candidate : candidates_) learn(candidate, block, use);
-      if (!all && target_->seen_both()) break;
+      if (!all && target_->seen_both()) {
+        whole_ = false;
+        break;
+      }
     }
     return {};
   }
@@ -327,7 +329,7 @@ class Fit {
   std::vector<std::string>& notes_;
   const bool named_;  // inputs are the person's choice
   bool learns_ = false;
-  std::uint64_t rows_ = 0;
+  bool whole_ = true;  // all rows were read
   std::optional<TargetFit> target_;
   std::vector<Candidate> candidates_;
   std::map<const std::string*, Candidate> asides_;  // weight, offset, exposure

@@ -82,14 +82,15 @@ void TargetFit::add(const BlockView& block, std::span<const std::uint8_t> use) {
   }
 }
 
-Result<TargetPlan> TargetFit::finish(std::vector<std::string>& notes) const {
+Result<TargetPlan> TargetFit::finish(bool whole, std::vector<std::string>& notes) const {
   TargetPlan plan;
   plan.name = name_;
   plan.type = type_;
   if (training_ == 0)
     return invalid("is missing in every row that could train: choose another target or a smaller test share");
   if (missing_ != 0)
-    notes.push_back(std::to_string(missing_) + " rows are left out because their target is missing.");
+    notes.push_back((whole ? std::to_string(missing_) + " rows" : std::string("Rows")) +
+                    " are left out because their target is missing.");
   if (type_ == ColumnType::category) {
     SAMOVAR_CHECK(finish_levels(plan));
   } else {

@@ -22,8 +22,8 @@ class TargetFit {
   // Whether more rows could still change the answer, for a target of yes and no.
   bool seen_both() const { return type_ == ColumnType::boolean && low_ != 0 && high_ != 0; }
 
-  // Errc::invalid: one class, a number that the family does not allow, …
-  Result<TargetPlan> finish(std::vector<std::string>& notes) const;
+  // `whole`: all rows were looked at. Errc::invalid: one class, a number that the family does not allow, …
+  Result<TargetPlan> finish(bool whole, std::vector<std::string>& notes) const;
 
  private:
   Result<void> finish_numbers(TargetPlan& plan) const;

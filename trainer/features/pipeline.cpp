@@ -1,5 +1,6 @@
 #include "trainer/features/pipeline.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -58,6 +59,10 @@ class FittedPipeline final : public FeaturePipeline {
     plan.levels = bound.get();
     plan.keeps = std::move(bound);
     plan.codes_only = true;
+    // What is encoded is read again at once: it should still be in the second cache then.
+    constexpr std::size_t kBatchBytes = 256 << 10;
+    const std::size_t row_bytes = 4 * (plan_.dense_width + plan_.slot_width + 1);
+    plan.batch_rows = static_cast<std::uint32_t>(std::clamp<std::size_t>(kBatchBytes / row_bytes, 256, 4096));
     return plan;
   }
 
@@ -69,7 +74,16 @@ class FittedPipeline final : public FeaturePipeline {
     const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
     SAMOVAR_ASSERT(bound != nullptr);
     const BatchColumns columns(plan_, codes_, *bound, batch);
-    encode_rows(plan_, tokens_, columns, batch.rows(), out);
+    encode_rows(plan_, tokens_, columns, columns.rows(), out);
+    columns.labels(with_target, out);
+  }
+
+  void encode(const Batch& batch, std::span<const std::uint32_t> rows, bool with_target,
+              EncodedBatch& out) const override {
+    const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
+    SAMOVAR_ASSERT(bound != nullptr);
+    const BatchColumns columns(plan_, codes_, *bound, batch, rows);
+    encode_rows(plan_, tokens_, columns, columns.rows(), out);
     columns.labels(with_target, out);
   }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -95,6 +96,9 @@ class FeaturePipeline {
   // missing, or of a class that training never saw, has target 0 and weight 0: it counts nowhere. The offset
   // (of the offset and the exposure column) is filled whenever the data has the column.
   virtual void encode(const Batch& batch, bool with_target, EncodedBatch& out) const = 0;
+  // Only these rows of the batch, in this order: those with a role are encoded without the others.
+  virtual void encode(const Batch& batch, std::span<const std::uint32_t> rows, bool with_target,
+                      EncodedBatch& out) const = 0;
   // Raw rows. Never fails on content: what cannot be read counts as missing and is warned of. The same values
   // give the same bits as by the way above.
   virtual Result<void> encode(const RawTable& rows, EncodedBatch& out,

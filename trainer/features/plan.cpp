@@ -1,5 +1,8 @@
 #include "trainer/features/plan.hpp"
 
+#include <map>
+#include <string_view>
+
 namespace samovar::trainer {
 
 namespace {
@@ -53,7 +56,9 @@ bool lay_out(PipelinePlan& plan) {
     next += count;
     return static_cast<std::uint32_t>(first);
   };
+  std::map<std::string_view, std::uint16_t> columns;
   for (InputPlan& input : plan.inputs) {
+    input.column = columns.emplace(input.name, static_cast<std::uint16_t>(columns.size())).first->second;
     if (input.treatment == Treatment::number) input.first = take(1);
   }
   for (InputPlan& input : plan.inputs) {

@@ -60,6 +60,7 @@ struct InputPlan {
   std::uint32_t count = 0;             // places: saved; else by lay_out()
   std::uint32_t indicator_weight = 0;  // when there is one
   std::uint32_t slot = kNoSlot;        // which of the row's slots it fills; kNoSlot: a number, or ragged
+  std::uint16_t column = 0;            // which of FeaturePipeline::inputs() it is
 };
 
 struct InteractionPlan {

@@ -38,10 +38,13 @@ class Tokens {
   std::uint64_t number_key(std::size_t input) const noexcept {
     return SeededOrder::derive(seed_, 0x6e00'0000 + input);
   }
-  // The key is number_key's. Zero has one sign here.
+  // The key is number_key's. Zero has one sign here. Numbers within a quarter of a power of two are one
+  // token: 1, 2, 3, 4, 5, 6, 7, 8 and 9, 10 and 11, … A token for each value would meet too few rows to be
+  // learned.
   std::uint32_t number(std::uint64_t key, double value) const noexcept {
-    return whole(key, std::bit_cast<std::uint64_t>(value + 0.0));
+    return whole(key, std::bit_cast<std::uint64_t>(value + 0.0) >> kNumberShift);
   }
+  static constexpr unsigned kNumberShift = 50;  // sign, exponent and two bits after it are left
 
   std::uint64_t index_key(std::size_t input) const noexcept {
     return SeededOrder::derive(seed_, 0x6900'0000 + input);
