@@ -19,6 +19,13 @@ Schema visits() {
 }
 Json minimal() { return {{"name", "readmission"}, {"dataset", "dst_1"}, {"target", "readmitted"}}; }
 
+// Braces alone would make an object of them.
+Json pairs(const std::vector<std::pair<std::string, std::string>>& list) {
+  Json out = Json::array();
+  for (const auto& [a, b] : list) out.push_back(Json::array({a, b}));
+  return out;
+}
+
 // "pointer code" of each fault.
 std::vector<std::string> faults(const Json& json, bool with_schema = true) {
   const Schema schema = visits();
@@ -47,7 +54,8 @@ TEST(Spec, FullFormComesBackAsItWas) {
   json["inputs"] = {"ward", "age", "weight kg"};
   json["weight"] = "a/b~c";
   json["split"] = {{"kind", "time"}, {"column", "admitted"}, {"valid", 0.05}, {"test", 0.3}};
-  json["features"] = {{"categories", "hash"}, {"numbers", "plain"}, {"interactions", {{"ward", "age"}}}};
+  json["features"] = {{"categories", "hash"}, {"numbers", "plain"}};
+  json["features"]["interactions"] = pairs({{"ward", "age"}});
   json["parameters"] = {{"l2", 0.5}};
   json["seed"] = 7;
   const Schema schema = visits();
@@ -103,8 +111,8 @@ TEST(Spec, AColumnHasOneRole) {
 TEST(Spec, InteractionsAreBetweenInputs) {
   Json json = minimal();
   json["inputs"] = {"age", "ward", "notes"};
-  json["features"]["interactions"] = {
-      {"age", "age"}, {"age", "weight kg"}, {"age", "ward"}, {"ward", "age"}, {"notes", "age"}};
+  json["features"]["interactions"] =
+      pairs({{"age", "age"}, {"age", "weight kg"}, {"age", "ward"}, {"ward", "age"}, {"notes", "age"}});
   EXPECT_EQ(faults(json), (Faults{"/features/interactions/0 conflict", "/features/interactions/1 conflict",
                                   "/features/interactions/3 conflict", "/features/interactions/4 type"}));
 }
