@@ -30,7 +30,7 @@ export const deleteVersion = (model: string, version: number) => none('DELETE', 
 export const getEvaluation = (model: string, version: number) => json<M.Evaluation>('GET', `${versionOf(model, version)}/evaluation`);
 export const promote = (model: string, version: number) => none('POST', `${versionOf(model, version)}:promote`, { body: {} });
 export const rollback = (model: string) => none('POST', `${name(model)}:rollback`, { body: {} });
-export const compare = (a: string, b: string) => json<M.Comparison>('GET', '/models/compare', { query: { a, b } });
+export const compare = (a: string, b: string) => json<M.Comparison>('GET', '/models:compare', { query: { a, b } });
 export const grantModel = (model: string, user: string) => none('PUT', `${name(model)}/grants/${id(user)}`, { body: {} });
 export const revokeModel = (model: string, user: string) => none('DELETE', `${name(model)}/grants/${id(user)}`);
 export const importModel = (model: string, file: Blob) => json<M.ModelVersion>('POST', '/models:import', { body: file, query: { name: model } });
