@@ -1,54 +1,13 @@
 // Families, links and softmax over vectors: one loop for each family and link, chosen outside of it.
-#include "kernels/ops/glm.hpp"
-
 #include "kernels/cpu/variant.hpp"
+#include "kernels/ops/choose.hpp"
+#include "kernels/ops/glm.hpp"
 
 namespace samovar::kernels::SAMOVAR_KERNELS_VARIANT {
 namespace {
 
-template <Link link>
-struct LinkIs {
-  static constexpr Link value = link;
-};
-template <Family family>
-struct FamilyIs {
-  static constexpr Family value = family;
-};
-
-template <class F>
-inline void with_link(Link link, F f) {
-  switch (link) {
-    case Link::identity:
-      return f(LinkIs<Link::identity>{});
-    case Link::logit:
-      return f(LinkIs<Link::logit>{});
-    case Link::log:
-      return f(LinkIs<Link::log>{});
-    case Link::inverse:
-      return f(LinkIs<Link::inverse>{});
-    case Link::probit:
-      return f(LinkIs<Link::probit>{});
-    case Link::cloglog:
-      return f(LinkIs<Link::cloglog>{});
-  }
-}
-template <class F>
-inline void with_family(Family family, F f) {
-  switch (family) {
-    case Family::gaussian:
-      return f(FamilyIs<Family::gaussian>{});
-    case Family::binomial:
-      return f(FamilyIs<Family::binomial>{});
-    case Family::poisson:
-      return f(FamilyIs<Family::poisson>{});
-    case Family::gamma:
-      return f(FamilyIs<Family::gamma>{});
-    case Family::negative_binomial:
-      return f(FamilyIs<Family::negative_binomial>{});
-    case Family::tweedie:
-      return f(FamilyIs<Family::tweedie>{});
-  }
-}
+using ops::with_family;
+using ops::with_link;
 
 template <class T>
 void means_of(Glm glm, const T* margins, std::size_t n, T* out) {

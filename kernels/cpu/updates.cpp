@@ -1,9 +1,9 @@
 // Optimisers: cells to weights, rows to steps, and the fused loop of the streaming solvers.
-#include "kernels/ops/optimizer.hpp"
-
 #include "kernels/cpu/lanes.hpp"
 #include "kernels/cpu/row_parts.hpp"
 #include "kernels/cpu/variant.hpp"
+#include "kernels/ops/choose.hpp"
+#include "kernels/ops/optimizer.hpp"
 
 namespace samovar::kernels::SAMOVAR_KERNELS_VARIANT {
 namespace {
@@ -12,23 +12,7 @@ using lanes::Floats;
 using lanes::Ints;
 using lanes::kLanes;
 
-template <Rule rule>
-struct RuleIs {
-  static constexpr Rule value = rule;
-};
-template <class F>
-inline void with_rule(const Optimizer& o, F f) {
-  switch (o.rule) {
-    case Rule::adagrad:
-      return f(RuleIs<Rule::adagrad>{});
-    case Rule::ftrl:
-      return f(RuleIs<Rule::ftrl>{});
-    case Rule::sgd:
-      return f(RuleIs<Rule::sgd>{});
-    case Rule::adam:
-      return f(RuleIs<Rule::adam>{});
-  }
-}
+using ops::with_rule;
 
 // An optimiser and what follows from it.
 struct Plan {
@@ -162,7 +146,7 @@ void margins_of_rows(const Plan& plan, const Rows& x, const float* cells, const 
 void margins_cells(Stream*, const Optimizer& o, const Rows& x, const float* cells, const float* bias,
                    const float* offset, float* out, std::size_t out_stride) {
   const Plan plan(o);
-  with_rule(o, [&](auto rule) {
+  with_rule(o.rule, [&](auto rule) {
     margins_of_rows<decltype(rule)::value>(plan, x, cells, bias, offset, out, out_stride);
   });
 }
@@ -197,7 +181,7 @@ void update_of_rows(const Plan& plan, const Rows& x, const float* coefficients, 
 void update_rows(Stream*, const Optimizer& o, const Rows& x, const float* coefficients, std::size_t stride,
                  float* cells, float* bias) {
   const Plan plan(o);
-  with_rule(o, [&](auto rule) {
+  with_rule(o.rule, [&](auto rule) {
     update_of_rows<decltype(rule)::value>(plan, x, coefficients, stride, cells, bias);
   });
 }
@@ -210,7 +194,7 @@ void step_rows(Stream* stream, const Step& step, const Rows& x, const Labels& la
   float margins[kStepRowsMax];
   const std::uint32_t batch = step.batch_rows < kStepRowsMax ? step.batch_rows : kStepRowsMax;
   float* const bias_cell = step.bias ? bias : nullptr;
-  with_rule(step.optimizer, [&](auto rule) {
+  with_rule(step.optimizer.rule, [&](auto rule) {
     constexpr Rule kRule = decltype(rule)::value;
     for (std::uint32_t first = 0; first < x.rows; first += batch) {
       const std::uint32_t count = x.rows - first < batch ? x.rows - first : batch;
@@ -229,13 +213,13 @@ void step_rows(Stream* stream, const Step& step, const Rows& x, const Labels& la
 
 void update_dense(Stream*, const Optimizer& o, const float* gradient, std::size_t n, float* cells) {
   const Plan plan(o);
-  with_rule(o, [&](auto rule) { step_dense<decltype(rule)::value>(plan, gradient, n, 1, cells); });
+  with_rule(o.rule, [&](auto rule) { step_dense<decltype(rule)::value>(plan, gradient, n, 1, cells); });
 }
 
 void update_places(Stream*, const Optimizer& o, const std::uint32_t* places, const float* gradient,
                    std::size_t n, float* cells) {
   const Plan plan(o);
-  with_rule(o, [&](auto rule) {
+  with_rule(o.rule, [&](auto rule) {
     constexpr Rule kRule = decltype(rule)::value;
     for (std::size_t i = 0; i < n; ++i)
       ops::step_cell<kRule>(cells + places[i] * cell_floats(kRule), gradient[i], plan.o, plan.rates);
@@ -244,7 +228,7 @@ void update_places(Stream*, const Optimizer& o, const std::uint32_t* places, con
 
 void weights_of_cells(Stream*, const Optimizer& o, const float* cells, std::size_t n, float* weights) {
   const Plan plan(o);
-  with_rule(o, [&](auto rule) {
+  with_rule(o.rule, [&](auto rule) {
     constexpr Rule kRule = decltype(rule)::value;
     for (std::size_t i = 0; i < n; ++i)
       weights[i] = ops::cell_weight<kRule>(cells + i * cell_floats(kRule), plan.o, plan.rates);

@@ -12,10 +12,12 @@ struct Edge;
 template <>
 struct Edge<float> {
   static constexpr float value = 1e-7f;
+  static constexpr float log_mean = 40;  // |log mean| at most: its square is still a number
 };
 template <>
 struct Edge<double> {
   static constexpr double value = 1e-15;
+  static constexpr double log_mean = 300;
 };
 
 // A mean and its derivative by the margin. For links onto (0, 1) also 1 - mean, which must not be had by
@@ -39,11 +41,11 @@ SAMOVAR_HD Mean<T> mean_of(T margin) {
     const bool up = margin >= T(0);
     return {up ? big : small, up ? small : big, small * big};
   } else if constexpr (link == Link::log) {
-    const T e = exp(margin);
+    const T e = exp(min(max(margin, -Edge<T>::log_mean), Edge<T>::log_mean));
     return {e, T(1) - e, e};
   } else if constexpr (link == Link::inverse) {
     // Only positive margins mean something; others are held at the edge.
-    const T positive = max(margin, Edge<T>::value);
+    const T positive = min(max(margin, Edge<T>::value), T(1) / Edge<T>::value);
     const T mean = T(1) / positive;
     return {mean, T(1) - mean, -mean * mean};
   } else if constexpr (link == Link::probit) {
