@@ -47,6 +47,8 @@ WALLS = [
     (r"curl/", [r"daemon/cli/[^/]+\.cpp"]),
     (r"(boost/asio|boost/beast)", [r"base/[^/]+\.cpp", r"daemon/api/[^/]+\.(cpp|hpp)"]),
     (r"(cuda|cublas|cudnn|NvInfer)", [r"kernels/(cuda|tensorrt)/.*"]),
+    # The emulator stands in for cuBLAS.
+    (r"(cblas|lapacke?)", [r"kernels/cpu/[^/]+\.cpp", r"kernels/emulator/runtime\.hpp"]),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
