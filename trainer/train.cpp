@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trainer/evaluate/evaluate.hpp"
+#include "trainer/features/advice.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm_choice.hpp"
 #include "trainer/models/glm_report.hpp"
@@ -219,7 +220,10 @@ class Training {
     add_coefficients(model_, *pipeline_, evaluation);
     evaluation["notes"] = notes;
     evaluation["curve"] = session_.curve();
-    evaluation["leakage"] = json::array();
+    SAMOVAR_TRY(const std::vector<std::string> advice,
+                advise(source_, schema_, spec_, *pipeline_, *splitter_));
+    evaluation["leakage"] = advice;
+    for (const std::string& sentence : advice) observer_.log("warning", sentence);
     if (!outcome.path.empty()) {
       json path = json::array();
       for (const PathPoint& point : outcome.path)

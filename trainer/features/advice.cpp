@@ -18,6 +18,11 @@ namespace samovar::trainer {
 namespace {
 
 constexpr double kTooGood = 0.98;
+// Columns are judged by so many rows, spread over the sample; those that show nothing on the first few are
+// not looked at further.
+constexpr std::size_t kJudgedRows = 20'000;
+constexpr std::size_t kFirstRows = 2'000;
+constexpr double kWorthALook = 0.9;
 
 bool is_number(ColumnType type) {
   return type == ColumnType::real || type == ColumnType::integer || type == ColumnType::boolean ||
@@ -36,6 +41,8 @@ struct Sampled {
   bool input = false;
   std::vector<float> numbers;
   std::vector<std::uint32_t> codes;  // of levels, by their hash
+  bool owner = false;                // may be what several rows share
+  DistinctCount distinct;            // of an owner, over all rows
 };
 
 class Adviser {
@@ -51,7 +58,7 @@ class Adviser {
       const bool owner = (column.type == ColumnType::integer || column.type == ColumnType::category) &&
                          sounds_like_owner(column.name);
       if (column.name == spec.target || !plain || !(input || owner)) continue;
-      columns_.push_back({i, input, {}, {}});
+      columns_.push_back({i, input, {}, {}, owner, {}});
     }
   }
 
@@ -65,8 +72,7 @@ class Adviser {
 
  private:
   Result<void> read(BlockSource& source, const AdviceOptions& options) {
-    const std::size_t fit = options.values_max / std::max<std::size_t>(columns_.size() + 3, 1);
-    const std::size_t rows_max = std::min<std::size_t>(options.rows_max, fit);
+    const std::size_t rows_max = options.rows_max;
     std::uint64_t all = 0;
     for (std::size_t i = 0; i < source.blocks(); ++i) all += source.rows(i);
     ReadPlan plan = pipeline_.read_plan(schema_);
@@ -83,6 +89,8 @@ class Adviser {
       }
       seen += source.rows(i);
     }
+    every_ = std::max<std::uint64_t>(
+        (std::min<std::uint64_t>(taken, rows_max) + kJudgedRows - 1) / kJudgedRows, 1);
     SAMOVAR_TRY(const auto reader, BatchReader::open(source, schema_, std::move(plan)));
     EncodedBatch labels;
     std::vector<RowRole> roles;
@@ -100,32 +108,32 @@ class Adviser {
   void keep(const BlockView& block, std::uint32_t rows, const EncodedBatch& labels,
             const std::vector<RowRole>& roles) {
     // Rows without a target say nothing about it.
-    std::vector<std::uint32_t> use;
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      if (!labels.weight.empty() && labels.weight[row] == 0) continue;
-      use.push_back(row);
-      roles_.push_back(roles[row]);
-      target_.push_back(labels.target[row]);
-    }
     std::vector<std::uint64_t> hashes(block.rows(), 0);
     std::vector<double> numbers(block.rows());
-    std::vector<std::uint64_t> level_hashes;
     for (const std::size_t column : inputs_) hash_column(block, column, hashes, numbers);
-    for (const std::uint32_t row : use) hashes_.push_back(hashes[row]);
+    std::vector<std::uint32_t> judged;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      if (!labels.weight.empty() && labels.weight[row] == 0) continue;
+      if (roles_.size() % every_ == 0) {
+        judged.push_back(row);
+        target_.push_back(labels.target[row]);
+      }
+      roles_.push_back(roles[row]);
+      hashes_.push_back(hashes[row]);
+    }
     for (Sampled& sampled : columns_) {
       if (is_number(schema_.columns[sampled.column].type)) {
         block.reals(sampled.column, 0, numbers);
-        for (const std::uint32_t row : use) sampled.numbers.push_back(static_cast<float>(numbers[row]));
+        for (const std::uint32_t row : judged) sampled.numbers.push_back(static_cast<float>(numbers[row]));
+        for (std::uint32_t row = 0; sampled.owner && row < rows; ++row)
+          sampled.distinct.add(SeededOrder::mix(std::bit_cast<std::uint64_t>(numbers[row])));
       } else {
-        level_hashes.assign(block.levels(sampled.column) + std::size_t{1}, 0);
-        for (std::uint32_t level = 0; level + 1 < level_hashes.size(); ++level)
-          level_hashes[level] = hash_of(block.level(sampled.column, level));
-        std::vector<std::uint32_t> codes(block.rows());
-        block.codes(sampled.column, 0, codes);
-        for (const std::uint32_t row : use) {
-          const std::size_t code = std::min<std::size_t>(codes[row], level_hashes.size() - 1);
-          sampled.codes.push_back(static_cast<std::uint32_t>(level_hashes[code]));
-        }
+        for (const std::uint32_t row : judged)
+          sampled.codes.push_back(static_cast<std::uint32_t>(hash_of(block.text(sampled.column, row))));
+        if (sampled.owner)
+          block.each_level(sampled.column, [&](std::uint32_t, std::string_view text) {
+            sampled.distinct.add(hash_of(text));
+          });
       }
     }
   }
@@ -140,6 +148,17 @@ class Adviser {
             std::isnan(numbers[row]) ? std::numeric_limits<double>::quiet_NaN() : numbers[row] + 0.0;
         hashes[row] = SeededOrder::derive(hashes[row], std::bit_cast<std::uint64_t>(value));
       }
+      return;
+    }
+    if (type == ColumnType::category) {
+      std::vector<std::uint64_t> levels(block.levels(column) + std::size_t{1}, 0);
+      block.each_level(column,
+                       [&](std::uint32_t level, std::string_view text) { levels[level] = hash_of(text); });
+      std::vector<std::uint32_t> codes(block.rows());
+      block.codes(column, 0, codes);
+      for (std::uint32_t row = 0; row < block.rows(); ++row)
+        hashes[row] =
+            SeededOrder::derive(hashes[row], levels[std::min<std::size_t>(codes[row], levels.size() - 1)]);
       return;
     }
     for (std::uint32_t row = 0; row < block.rows(); ++row) {
@@ -161,24 +180,37 @@ class Adviser {
     for (const Sampled& sampled : columns_) {
       if (!sampled.input) continue;
       const std::string& name = schema_.columns[sampled.column].name;
-      const std::vector<std::uint32_t> codes =
-          sampled.numbers.empty() ? sampled.codes : quantile_codes(sampled.numbers);
-      std::string how;
-      if (classes == 2) {
-        const double auc = auc_alone(codes, target_);
-        if (auc > kTooGood) how = "AUC " + rounded(auc, 3);
-      } else if (classes > 2) {
-        const double right = accuracy_alone(codes, target_);
-        if (right > kTooGood && most_frequent_class() < 0.9) how = rounded(100 * right, 1) + " % right";
-      } else {
-        const double r2 = std::max(r2_alone(codes, target_),
-                                   sampled.numbers.empty() ? 0.0 : r2_linear(sampled.numbers, target_));
-        if (r2 > kTooGood) how = "R² " + rounded(r2, 3);
-      }
-      if (!how.empty())
-        sentences_.push_back("\"" + name + "\" alone predicts the target almost perfectly (" + how +
-                             "): is it known before the target is? If not, ignore it.");
+      const std::size_t step = std::max<std::size_t>(target_.size() / kFirstRows, 1);
+      const double first = alone(sampled, step);
+      const double score = first > kWorthALook && step > 1 ? alone(sampled, 1) : first;
+      if (score <= kTooGood) continue;
+      const std::string how = classes == 2  ? "AUC " + rounded(score, 3)
+                              : classes > 2 ? rounded(100 * score, 1) + " % right"
+                                            : "R² " + rounded(score, 3);
+      sentences_.push_back("\"" + name + "\" alone predicts the target almost perfectly (" + how +
+                           "): is it known before the target is? If not, ignore it.");
     }
+  }
+
+  // How well the column tells the target, by one row in `step` of those judged; from 0 to 1.
+  double alone(const Sampled& sampled, std::size_t step) const {
+    std::vector<float> target;
+    std::vector<float> numbers;
+    std::vector<std::uint32_t> codes;
+    for (std::size_t row = 0; row < target_.size(); row += step) {
+      target.push_back(target_[row]);
+      if (sampled.numbers.empty()) {
+        codes.push_back(sampled.codes[row]);
+      } else {
+        numbers.push_back(sampled.numbers[row]);
+      }
+    }
+    if (!numbers.empty()) codes = quantile_codes(numbers);
+    const std::size_t classes = pipeline_.classes().size();
+    if (classes == 2) return auc_alone(codes, target);
+    if (classes > 2) return most_frequent_class() < kWorthALook ? accuracy_alone(codes, target) : 0;
+    const double curve = r2_alone(codes, target);
+    return numbers.empty() ? curve : std::max(curve, r2_linear(numbers, target));
   }
 
   double most_frequent_class() const {
@@ -218,15 +250,10 @@ class Adviser {
     if (!torn) return;
     for (const Sampled& sampled : columns_) {
       const ColumnSpec& column = schema_.columns[sampled.column];
-      if (!sounds_like_owner(column.name)) continue;
-      if (column.type != ColumnType::integer && column.type != ColumnType::category) continue;
-      DistinctCount distinct;
-      for (const float value : sampled.numbers)
-        distinct.add(SeededOrder::mix(std::bit_cast<std::uint32_t>(value)));
-      for (const std::uint32_t code : sampled.codes) distinct.add(SeededOrder::mix(code));
-      const double rows = static_cast<double>(roles_.size());
-      const double each = rows / std::max(distinct.estimate(), 1.0);
-      if (each < 1.2 || distinct.estimate() < 20) continue;
+      if (!sampled.owner) continue;
+      const double different = sampled.distinct.estimate();
+      const double each = static_cast<double>(roles_.size()) / std::max(different, 1.0);
+      if (each < 1.2 || different < 20) continue;
       sentences_.push_back(
           "\"" + column.name + "\" comes again, in about " + rounded(each, 1) +
           " rows each: a random split puts rows of one into training and test. Split by group \"" +
@@ -240,8 +267,9 @@ class Adviser {
   const Splitter& splitter_;
   std::vector<std::size_t> inputs_;  // columns of the schema
   std::vector<Sampled> columns_;
+  std::uint64_t every_ = 1;  // so many rows there is one whose columns are judged
   std::vector<RowRole> roles_;
-  std::vector<float> target_;
+  std::vector<float> target_;          // of those
   std::vector<std::uint64_t> hashes_;  // of all inputs of a row
   std::vector<std::string> sentences_;
 };

@@ -11,8 +11,7 @@
 namespace samovar::trainer {
 
 struct AdviceOptions {
-  std::uint32_t rows_max = 200'000;   // whole blocks, spread over the data set
-  std::size_t values_max = 4u << 20;  // of them: so many are held at once
+  std::uint32_t rows_max = 200'000;  // whole blocks, spread over the data set
 };
 
 // A sentence each. Reads a sample of the rows.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/assert.hpp"
 
@@ -99,46 +100,6 @@ void keep_rows(EncodedBatch& batch, const std::vector<RowRole>& roles, RowRole r
   shrink_to(batch, kept, pairs);
 }
 
-void copy_rows(const EncodedBatch& from, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& to) {
-  SAMOVAR_ASSERT(roles.size() == from.rows);
-  const std::size_t most = static_cast<std::size_t>(std::count(roles.begin(), roles.end(), role));
-  to.dense_width = from.dense_width;
-  to.slot_width = from.slot_width;
-  to.dense.resize(most * from.dense_width);
-  to.slots.resize(most * from.slot_width);
-  to.ragged_ends.clear();
-  to.ragged_slots.clear();
-  to.ragged_values.clear();
-  to.ragged_inputs.clear();
-  to.target.clear();
-  to.weight.clear();
-  to.offset.clear();
-  std::size_t kept = 0;
-  for (std::uint32_t row = 0; row < from.rows; ++row) {
-    if (roles[row] != role || !counts(from, row)) continue;
-    std::copy_n(from.dense.data() + row * from.dense_width, from.dense_width,
-                to.dense.data() + kept * from.dense_width);
-    std::copy_n(from.slots.data() + row * from.slot_width, from.slot_width,
-                to.slots.data() + kept * from.slot_width);
-    if (!from.target.empty()) to.target.push_back(from.target[row]);
-    if (!from.weight.empty()) to.weight.push_back(from.weight[row]);
-    if (!from.offset.empty()) to.offset.push_back(from.offset[row]);
-    if (!from.ragged_ends.empty()) {
-      const std::uint32_t begin = row == 0 ? 0 : from.ragged_ends[row - 1];
-      for (std::uint32_t i = begin; i < from.ragged_ends[row]; ++i) {
-        to.ragged_slots.push_back(from.ragged_slots[i]);
-        to.ragged_values.push_back(from.ragged_values[i]);
-        if (!from.ragged_inputs.empty()) to.ragged_inputs.push_back(from.ragged_inputs[i]);
-      }
-      to.ragged_ends.push_back(static_cast<std::uint32_t>(to.ragged_slots.size()));
-    }
-    ++kept;
-  }
-  to.rows = static_cast<std::uint32_t>(kept);
-  to.dense.resize(kept * from.dense_width);
-  to.slots.resize(kept * from.slot_width);
-}
-
 RowSource::RowSource(BlockSource& source, const Schema& schema, const FeaturePipeline& pipeline,
                      const Splitter& splitter, RowSourceOptions options)
     : source_(source),
@@ -176,6 +137,19 @@ void RowSource::weigh_classes(EncodedBatch& batch) const {
   }
 }
 
+void RowSource::encode(const Batch& batch, const std::vector<RowRole>& roles, RowRole role,
+                       EncodedBatch& out) const {
+  SAMOVAR_ASSERT(roles.size() == batch.rows());
+  std::vector<std::uint32_t> chosen(roles.size());
+  std::size_t count = 0;
+  for (std::uint32_t row = 0; row < roles.size(); ++row) {
+    chosen[count] = row;
+    count += roles[row] == role ? 1 : 0;
+  }
+  pipeline_.encode(batch, std::span(chosen).first(count), true, out);
+  if (!out.weight.empty()) keep_rows(out, std::vector<RowRole>(out.rows, role), role);
+}
+
 Result<void> RowSource::all(const TakeAll& take) {
   SAMOVAR_TRY(const auto reader, BatchReader::open(source_, schema_, plan()));
   EncodedBatch encoded;
@@ -202,23 +176,27 @@ Result<void> RowSource::each(RowRole role, const Take& take) {
   std::vector<EncodedBatch> kept;
   std::size_t bytes = cache_bytes_;
   bool whole = true;
-  SAMOVAR_CHECK(
-      all([&](const Batch&, const std::vector<RowRole>& roles, EncodedBatch& batch) -> Result<bool> {
-        keep_rows(batch, roles, role);
-        if (batch.rows == 0) return true;
-        weigh_classes(batch);
-        if (cache.fits) {
-          bytes += bytes_of(batch);
-          cache.fits = bytes <= options_.cache_bytes;
-          if (cache.fits) {
-            kept.push_back(batch);
-          } else {
-            kept = {};
-          }
-        }
-        SAMOVAR_TRY(whole, take(batch));
-        return whole;
-      }));
+  SAMOVAR_TRY(const auto reader, BatchReader::open(source_, schema_, plan()));
+  EncodedBatch batch;
+  std::vector<RowRole> roles;
+  while (whole) {
+    SAMOVAR_TRY(const Batch* read, reader->next());
+    if (read == nullptr) break;
+    splitter_.roles(*read, roles);
+    encode(*read, roles, role, batch);
+    if (batch.rows == 0) continue;
+    weigh_classes(batch);
+    if (cache.fits) {
+      bytes += bytes_of(batch);
+      cache.fits = bytes <= options_.cache_bytes;
+      if (cache.fits) {
+        kept.push_back(batch);
+      } else {
+        kept = {};
+      }
+    }
+    SAMOVAR_TRY(whole, take(batch));
+  }
   if (cache.fits && whole) {
     cache.batches = std::move(kept);
     cache.full = true;

@@ -25,8 +25,6 @@ kernels::Labels kernel_labels(const EncodedBatch& batch);
 
 // Leaves the rows of this role that count, in place, in their order. `roles` has one for each row.
 void keep_rows(EncodedBatch& batch, const std::vector<RowRole>& roles, RowRole role);
-// The same rows into another batch.
-void copy_rows(const EncodedBatch& from, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& to);
 
 struct RowSourceOptions {
   std::size_t cache_bytes = 16u << 20;
@@ -54,6 +52,8 @@ class RowSource {
   void set_class_weights(std::vector<double> weights);
   void weigh_classes(EncodedBatch& batch) const;
 
+  // The rows of a role that count, of a batch that was read; no class weights.
+  void encode(const Batch& batch, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& out) const;
   // The rows of a role, in the order of the source, with class weights.
   Result<void> each(RowRole role, const Take& take);
   // All rows, with their roles; no class weights.

@@ -110,9 +110,8 @@ class Stream {
         continue;
       }
       rows_.splitter().roles(*read, roles);
-      rows_.pipeline().encode(*read, true, batch);
-      copy_rows(batch, roles, RowRole::valid, valid);
-      keep_rows(batch, roles, RowRole::train);
+      rows_.encode(*read, roles, RowRole::valid, valid);
+      rows_.encode(*read, roles, RowRole::train, batch);
       if (valid.rows != 0) judge(valid);
       if (batch.rows != 0) {
         rows_.weigh_classes(batch);
