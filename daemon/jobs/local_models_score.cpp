@@ -143,8 +143,11 @@ Task<Result<Scoring>> LocalModels::start_scoring(cluster::Call call, ScoringRequ
     return dir->sync_work(Work::scorings, id);
   };
   auto made = co_await run_on(io_, loop_, std::move(make));
-  auto begun = made ? co_await cluster_.begin_operation(std::move(call), std::move(record))
-                    : Result<cluster::OperationRecord>(made.error());
+  if (!made) {
+    if (batch->holds_upload) data_.release_upload(scoring.upload_id);
+    co_return std::move(made).error();
+  }
+  auto begun = co_await cluster_.begin_operation(std::move(call), std::move(record));
   if (!begun) {
     if (batch->holds_upload) data_.release_upload(scoring.upload_id);
     co_return std::move(begun).error();
