@@ -12,7 +12,7 @@ namespace samovar::trainer {
 namespace {
 
 // More than this no compiler takes in reasonable time.
-constexpr std::size_t kWeightsStoredMax = std::size_t{1} << 23;
+constexpr std::size_t kWeightsStoredMax = std::size_t{1} << 22;
 
 std::string_view between(std::string_view text, std::string_view what) {
   const std::string begin = "/* export: begin " + std::string(what) + " */\n";

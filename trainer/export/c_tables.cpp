@@ -1,6 +1,8 @@
 #include "trainer/export/c_tables.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <type_traits>
 
 #include "trainer/export/c_runtime.h"
@@ -133,15 +135,31 @@ class Fields {
   std::size_t at_ = 0;
 };
 
+// The text behind the opening brace of `name[] = {` or, for a single struct, of `name = {`.
+std::optional<std::string_view> inside(std::string_view text, std::string_view name) {
+  for (const std::string& head : {" " + std::string(name) + "[] = {", " " + std::string(name) + " = {"}) {
+    const std::size_t at = text.find(head);
+    if (at != std::string_view::npos) return text.substr(at + head.size());
+  }
+  return std::nullopt;
+}
+
+// A table of plain numbers, which may be millions.
 template <class T>
 Result<std::vector<T>> numbers(std::string_view text, std::string_view name) {
-  SAMOVAR_TRY(const CTable table, read_c_table(text, name));
-  std::vector<T> out(table.values.size());
-  Fields fields(table);
-  for (T& value : out) {
-    if (!fields(value)) return broken(name);
+  const auto body = inside(text, name);
+  if (!body) return broken(name);
+  std::vector<T> out;
+  std::string_view left = body->substr(0, body->find('}'));
+  for (;;) {
+    left.remove_prefix(std::min(left.find_first_not_of(", \n"), left.size()));
+    if (left.empty()) return out;
+    const std::size_t end = std::min(left.find_first_of(", \n"), left.size());
+    T value{};
+    if (!number(left.substr(0, end), value)) return broken(name);
+    out.push_back(value);
+    left.remove_prefix(end);
   }
-  return out;
 }
 
 struct Tables {
@@ -217,12 +235,9 @@ Result<void> read_model(std::string_view text, Tables& out) {
 }  // namespace
 
 Result<CTable> read_c_table(std::string_view text, std::string_view name) {
-  // As the writer has it: `name[] = {` or, for a single struct, `name = {`.
-  for (const std::string& head : {" " + std::string(name) + "[] = {", " " + std::string(name) + " = {"}) {
-    const std::size_t at = text.find(head);
-    if (at != std::string_view::npos) return TableReader(text.substr(at + head.size()), name).read();
-  }
-  return broken(name);
+  const auto body = inside(text, name);
+  if (!body) return broken(name);
+  return TableReader(*body, name).read();
 }
 
 Result<CSelfTest> run_c_export(std::string_view text) {

@@ -17,8 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr unsigned kVersion = 1;
-constexpr std::size_t kBytesMax = std::size_t{512} << 20;
-constexpr std::size_t kWeightsStoredMax = std::size_t{1} << 24;
+constexpr std::size_t kBytesMax = std::size_t{128} << 20;
+constexpr std::size_t kWeightsStoredMax = std::size_t{1} << 22;
 constexpr double kSameScore = 1e-6;
 
 constexpr std::array<std::string_view, 8> kMembers = {"samovar_model", "name",  "version",      "model",
