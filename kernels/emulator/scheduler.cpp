@@ -96,7 +96,7 @@ class Block {
   bool part_any_warp();
   void part_block();
   [[noreturn]] void fail(std::string text);
-  void abandon();
+  void give_back_stacks();
   void arrange(std::mt19937& random);
 
   std::vector<std::unique_ptr<FiberStack>> stacks_;
@@ -170,9 +170,12 @@ void Block::resume(Thread& thread) {
 }
 
 void Block::finished(Thread& thread) {
-  free_.push_back(thread.stack);
-  thread.stack = nullptr;
-  SAMOVAR_RACES(__tsan_destroy_fiber(thread.watched);)
+#if defined(SAMOVAR_EMULATOR_RACES)
+  // A stack that another thread of the block took over would look like memory they fight for.
+  __tsan_destroy_fiber(std::exchange(thread.watched, nullptr));
+#else
+  free_.push_back(std::exchange(thread.stack, nullptr));
+#endif
   --live_;
   warps_[static_cast<std::size_t>(thread.number) / 32].live &= ~(1u << (thread.number & 31));
   if (live_ != 0 && at_block_ == live_) part_block();  // those who have ended count as arrived
@@ -185,12 +188,12 @@ void Block::fail(std::string text) {
   __builtin_unreachable();
 }
 
-void Block::abandon() {
+// Takes back the stacks that are still out.
+void Block::give_back_stacks() {
   for (Thread& thread : threads_) {
     if (thread.stack == nullptr) continue;
-    free_.push_back(thread.stack);
-    thread.stack = nullptr;
-    SAMOVAR_RACES(__tsan_destroy_fiber(thread.watched);)
+    free_.push_back(std::exchange(thread.stack, nullptr));
+    SAMOVAR_RACES(if (thread.watched != nullptr) __tsan_destroy_fiber(thread.watched);)
   }
 }
 
@@ -300,10 +303,11 @@ int Block::run(dim3 shape, uint3 at, const std::function<void()>& body, std::mt1
       failure = "deadlock: " + std::to_string(at_block_) + " of " + std::to_string(live_) +
                 " threads wait at __syncthreads";
     if (!failure.empty()) {
-      abandon();
+      give_back_stacks();
       return kErrorLaunch;
     }
   }
+  give_back_stacks();
   SAMOVAR_RACES(__tsan_acquire(&ended_);)
   return 0;
 }

@@ -23,7 +23,7 @@ void run(const Table& table, Stream* stream) {
   static double weights_f64[kRows];
   static float weights[kWidth];
   static float gradient[kWidth];
-  static alignas(8) float cells[(kWidth + 1) * 4];
+  alignas(8) static float cells[(kWidth + 1) * 4];
   static double gram[(kWidth + 1) * (kWidth + 1)];
   static double total;
   static int info;
