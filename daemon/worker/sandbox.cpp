@@ -158,6 +158,8 @@ Result<void> close_system_calls() {
   // Threads, but no processes. clone3 hides its flags from the filter: glibc falls back to clone.
   filter.rule(SCMP_ACT_ALLOW, "clone", masked_equals(0, CLONE_THREAD, CLONE_THREAD));
   filter.rule(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  // OpenBLAS asks for its buffer to be near, and does without.
+  filter.rule(SCMP_ACT_ERRNO(ENOSYS), "mbind");
   // glibc asks /proc for the kernel's mood before a thread's heap shrinks, and takes a no for an answer:
   // opening to read is refused, opening to write ends the process.
   filter.rule(SCMP_ACT_ERRNO(EACCES), "openat", equals(2, O_RDONLY | O_CLOEXEC));
