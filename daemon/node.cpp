@@ -12,6 +12,7 @@
 #include "daemon/api/routes.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/host.hpp"
+#include "kernels/devices.hpp"
 #include "security/setup_code.hpp"
 
 namespace samovar::daemon {
@@ -58,6 +59,7 @@ Node::Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeO
   facts_.model = sampler_.board().model;
   facts_.arch = machine_arch();
   facts_.cores = sampler_.board().cores;
+  facts_.compute = kernels::device_note();
   facts_.memory_bytes = memory_bytes();
   facts_.started_at = clock.wall();
   facts_.started_mono = clock.mono();

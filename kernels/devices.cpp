@@ -108,4 +108,11 @@ const Table& best(DeviceChoice choice, std::string& why, const char* plugin) {
   return *loaded;
 }
 
+std::string device_note(const char* plugin) {
+  std::string why;
+  const Table& table = best(DeviceChoice::automatic, why, plugin);
+  if (&table == &cpu()) return why;
+  return on_cpu(std::string("a GPU answers (") + table.name + "), and no training uses it yet");
+}
+
 }  // namespace samovar::kernels

@@ -21,6 +21,9 @@ inline constexpr const char* kPluginPath = "/usr/lib/samovar/libsamovar-cuda.so"
 // `why` is never empty: "computes on the CPU (cpu avx2): no CUDA plug-in is installed".
 const Table& best(DeviceChoice choice, std::string& why, const char* plugin = kPluginPath);
 
+// What a box's trainings run on, a sentence for its owner. They run on the CPU today, whatever answers.
+std::string device_note(const char* plugin = kPluginPath);
+
 // Fills what a device's table lacks with the CPU's operations: each waits for the stream and is counted. At
 // most one device's table is completed in a process.
 Table completed(const Table& device);

@@ -52,6 +52,7 @@ struct NodeFacts {
   WallTime started_at{};
   MonoTime started_mono{};
   std::string sandbox = "off";  // full, partial, off
+  std::string compute;          // what trainings run on, a sentence
 };
 
 struct WebCertificate {

@@ -92,6 +92,7 @@ View node_view(Services& services) {
           {"addresses", services.node.addresses()},
           {"sensors", sensors_view(services.node.sensors())},
           {"sandbox", facts.sandbox},
+          {"compute", facts.compute},
           {"sample", sample_view(services.node.sample())}};
 }
 

@@ -50,6 +50,7 @@ const std::vector<Column> kNode = {
     {"Started", "/started_at", Shape::time},
     {"Uptime", "/uptime_s", Shape::duration},
     {"Sandbox", "/sandbox", Shape::text, false, true},
+    {"Training", "/compute"},
     {"Power sensor", "/sensors/power"},
     {"Power note", "/sensors/power_note"},
     {"Processor", "/sample/cpu", Shape::percent},

@@ -25,6 +25,10 @@ TEST(Devices, WithoutAPluginTheCpuComputes) {
   }
 }
 
+TEST(Devices, NoteSaysWhatTrainingsRunOn) {
+  EXPECT_THAT(device_note("/nowhere/libsamovar-cuda.so"), HasSubstr("computes on the CPU"));
+}
+
 // A plug-in whose own libraries are missing, or that is no plug-in at all.
 TEST(Devices, APluginThatDoesNotLoadLeavesTheCpu) {
   std::string why;
