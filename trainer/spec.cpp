@@ -103,10 +103,9 @@ class Members {
   void whole(std::string_view name, std::uint64_t least, std::uint64_t most, T& out) {
     const Json* value = find(name);
     if (value == nullptr) return;
-    const bool in_range = value->is_number_unsigned() && value->get<std::uint64_t>() >= least &&
-                          value->get<std::uint64_t>() <= most;
     if (!value->is_number_integer()) return fault(name, "type", "this must be a whole number");
-    if (!in_range)
+    const bool negative = !value->is_number_unsigned() && value->get<std::int64_t>() < 0;
+    if (negative || value->get<std::uint64_t>() < least || value->get<std::uint64_t>() > most)
       return fault(name, "range",
                    "this must be from " + std::to_string(least) + " to " + std::to_string(most));
     out = static_cast<T>(value->get<std::uint64_t>());

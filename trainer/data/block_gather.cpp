@@ -128,9 +128,12 @@ void BlockView::gather_reals(std::size_t column, std::span<const std::uint32_t> 
   }
   if (!view.has_missing) return;
   // Chosen, not jumped to: where half the values are missing, a branch would be guessed wrong half the time.
+  const std::uint32_t* const at = rows.data();
+  const std::uint8_t* const valid = view.valid.data();
+  Real* const to = out.data();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Real chosen[2] = {std::numeric_limits<Real>::quiet_NaN(), out[i]};
-    out[i] = chosen[bit(view.valid, rows[i]) ? 1 : 0];
+    const Real chosen[2] = {std::numeric_limits<Real>::quiet_NaN(), to[i]};
+    to[i] = chosen[valid[at[i] / 8] >> (at[i] % 8) & 1];
   }
 }
 
@@ -167,7 +170,7 @@ void BlockView::map_codes(std::size_t column, std::uint32_t first, std::uint32_t
   const ColumnView& view = columns_[column];
   SAMOVAR_ASSERT(view.type == ColumnType::category && table.size() == view.count + std::size_t{1});
   look_up(
-      view.fixed, view.width, table, count, [&](std::size_t i) { return first + i; }, out, stride);
+      view.fixed, view.width, table, count, [first](std::size_t i) { return first + i; }, out, stride);
 }
 
 void BlockView::map_codes(std::size_t column, std::span<const std::uint32_t> rows,
@@ -179,8 +182,8 @@ void BlockView::map_codes(std::size_t column, std::span<const std::uint32_t> row
   const ColumnView& view = columns_[column];
   SAMOVAR_ASSERT(view.type == ColumnType::category && table.size() == view.count + std::size_t{1});
   look_up(
-      view.fixed, view.width, table, rows.size(), [&](std::size_t i) -> std::size_t { return rows[i]; }, out,
-      stride);
+      view.fixed, view.width, table, rows.size(),
+      [at = rows.data()](std::size_t i) -> std::size_t { return at[i]; }, out, stride);
 }
 
 }  // namespace samovar::trainer
