@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "trainer/data/order.hpp"
 #include "trainer/features/advice_scores.hpp"
@@ -221,21 +220,22 @@ class Adviser {
   }
 
   void duplicates() {
-    std::unordered_set<std::uint64_t> train;
-    std::unordered_set<std::uint64_t> distinct;
+    std::vector<std::uint64_t> train;
+    for (std::size_t row = 0; row < hashes_.size(); ++row) {
+      if (roles_[row] == RowRole::train) train.push_back(hashes_[row]);
+    }
+    std::sort(train.begin(), train.end());
+    const auto all = static_cast<double>(train.size());
+    train.erase(std::unique(train.begin(), train.end()), train.end());
     std::size_t test = 0;
     std::size_t known = 0;
     for (std::size_t row = 0; row < hashes_.size(); ++row) {
-      distinct.insert(hashes_[row]);
-      if (roles_[row] == RowRole::train) train.insert(hashes_[row]);
-    }
-    for (std::size_t row = 0; row < hashes_.size(); ++row) {
       if (roles_[row] == RowRole::train) continue;
       ++test;
-      known += train.contains(hashes_[row]) ? 1 : 0;
+      known += std::binary_search(train.begin(), train.end(), hashes_[row]) ? 1 : 0;
     }
     // A few categories make equal rows by themselves: only where most rows differ are they a wonder.
-    const bool rows_differ = static_cast<double>(distinct.size()) > 0.5 * static_cast<double>(hashes_.size());
+    const bool rows_differ = static_cast<double>(train.size()) > 0.5 * all;
     const double share = static_cast<double>(known) / static_cast<double>(std::max<std::size_t>(test, 1));
     if (test >= 50 && rows_differ && share > 0.01)
       sentences_.push_back(

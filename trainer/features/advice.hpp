@@ -11,7 +11,7 @@
 namespace samovar::trainer {
 
 struct AdviceOptions {
-  std::uint32_t rows_max = 200'000;  // whole blocks, spread over the data set
+  std::uint32_t rows_max = 100'000;  // whole blocks, spread over the data set
 };
 
 // A sentence each. Reads a sample of the rows.

@@ -169,7 +169,10 @@ class Fit {
     if (is_number(type)) {
       numbers_.resize(block.rows());
       block.reals(candidate.column, 0, numbers_);
-      candidate.numbers.add(numbers_, use, type == ColumnType::time, !named_ && type == ColumnType::integer);
+      // A measurement may well be another in every row: it takes the name to tell an identifier.
+      const bool identity =
+          !named_ && (type == ColumnType::integer || sounds_like_identifier(name(candidate.column)));
+      candidate.numbers.add(numbers_, use, type == ColumnType::time, identity);
     } else if (type == ColumnType::category) {
       if (!hashes_levels()) candidate.levels.add(block, candidate.column, use);
     } else if (type == ColumnType::text) {
@@ -226,13 +229,15 @@ class Fit {
     if (stats.min == stats.max && !input.indicator)
       return leave_out("have the same value in every row", input.name);
     const double count = static_cast<double>(stats.present);
-    if (!named_ && input.type == ColumnType::integer && count >= 100 &&
-        stats.distinct.estimate() > 0.9 * count && (stats.rising || sounds_like_identifier(input.name)))
+    const bool named_so = sounds_like_identifier(input.name);
+    const bool counted = input.type == ColumnType::integer && stats.rising;
+    if (!named_ && count >= 100 && (named_so || counted) && stats.distinct.estimate() > 0.9 * count)
       return leave_out("look like identifiers", input.name);
     input.treatment = Treatment::number;
     const double deviation = stats.deviation();
     const bool one_value = !(deviation > 0) || !std::isfinite(1 / deviation) || !std::isfinite(deviation);
-    if (one_value || (spec_.features.numbers == Numbers::standardise && input.type != ColumnType::boolean)) {
+    if (one_value || input.type == ColumnType::time ||
+        (spec_.features.numbers == Numbers::standardise && input.type != ColumnType::boolean)) {
       input.center = stats.mean;
       input.scale = one_value ? 1 : 1 / deviation;
     }

@@ -23,6 +23,7 @@ bool sounds_like_identifier(std::string_view name) {
   for (const std::string_view tail : {"_id", " id", "-id", ".id", "_key", "uuid", "guid", "_no", "_nr"}) {
     if (lower.ends_with(tail)) return true;
   }
+  if (name.starts_with("ID") || lower.starts_with("id_")) return true;
   return lower.starts_with("unnamed") || (name.size() > 2 && (name.ends_with("ID") || name.ends_with("Id")));
 }
 
