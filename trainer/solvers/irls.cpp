@@ -14,6 +14,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // An effect this large that is less certain than itself: the likelihood has no top there.
 constexpr double kRunaway = 8;
+// What a step may still change, in squared standard errors.
+constexpr double kLeftMin = 1e-16;
 
 class Irls {
  public:
@@ -141,9 +143,13 @@ class Irls {
     fresh_ = true;
     double theta_change = 0;
     if (estimate_theta_) theta_change = move_theta();
-    ended_ = have_ && change < options_.tolerance && theta_change < 1e-6;
+    const bool settled = have_ && change < options_.tolerance && theta_change < 1e-6;
     have_ = true;
-    if (!ended_) SAMOVAR_CHECK(next_direction());
+    const double left_before = left_;
+    SAMOVAR_CHECK(next_direction());
+    // Links that are not canonical come closer by a factor only: go on until what is left is far below the
+    // standard errors, or no longer shrinks.
+    ended_ = ended_ || (settled && (left_ < kLeftMin || left_ > 0.5 * left_before));
     return report(loss);
   }
 
@@ -168,6 +174,11 @@ class Irls {
       right[i] = -sums_.gradient[i] - (i < width_ ? problem_.l2 * beta_[i] : 0);
     delta_ = matrix_.solve(right);
     scale_ = 1;
+    left_ = 0;
+    for (std::size_t i = 0; i <= width_; ++i) left_ += delta_[i] * right[i];
+    const bool free = problem_.family == Family::gaussian || problem_.family == Family::gamma ||
+                      problem_.family == Family::tweedie;
+    if (free) left_ /= std::max(sums_.pearson / static_cast<double>(survey_.rows), 1e-300);
     return {};
   }
 
@@ -186,7 +197,7 @@ class Irls {
     out.put(beta_);
     out.put(delta_);
     out.put(kept_);
-    for (const double number : {scale_, loss_, problem_.theta}) out.put(number);
+    for (const double number : {scale_, loss_, left_, problem_.theta}) out.put(number);
     out.put(step_);
     for (const bool flag : {have_, ended_, lost_}) out.put(std::uint8_t{flag});
   }
@@ -194,7 +205,7 @@ class Irls {
     in.get(beta_);
     in.get(delta_);
     in.get(kept_);
-    for (double* number : {&scale_, &loss_, &problem_.theta}) *number = in.get<double>();
+    for (double* number : {&scale_, &loss_, &left_, &problem_.theta}) *number = in.get<double>();
     step_ = in.get<std::uint64_t>();
     for (bool* flag : {&have_, &ended_, &lost_}) *flag = in.get<std::uint8_t>() != 0;
     SAMOVAR_CHECK(in.done());
@@ -321,6 +332,7 @@ class Irls {
   std::vector<std::uint32_t> kept_;
   double scale_ = 1;
   double loss_ = 0;
+  double left_ = 1e300;  // of the direction at hand, in squared standard errors
   std::uint64_t step_ = 0;
   bool have_ = false;
   bool ended_ = false;

@@ -128,6 +128,7 @@ class Lbfgs {
     if (!started_) {
       keep_bounds(x_);
       SAMOVAR_TRY(f_, evaluate(x_, g_));
+      plain_ = objective_.plain_loss();
       started_ = true;
     }
     while (!ended_ && iteration_ < options_.iterations) {
