@@ -247,12 +247,16 @@ Result<CSelfTest> run_c_export(std::string_view text) {
   CSelfTest out;
   SAMOVAR_TRY(out.expected, numbers<double>(text, "samovar_test_scores"));
   const samovar_model& model = tables.model;
+  samovar_model plain = model;
+  plain.link = SAMOVAR_IDENTITY;
   std::vector<float> dense(model.dense_width + 1);
   std::vector<std::uint32_t> slots(model.slot_width + 1);
   std::vector<double> scores(model.outputs);
   for (std::size_t row = 0; row < tables.rows.size(); row += model.columns) {
     samovar_score(&model, tables.rows.data() + row, dense.data(), slots.data(), scores.data());
     out.scores.insert(out.scores.end(), scores.begin(), scores.end());
+    samovar_score(&plain, tables.rows.data() + row, dense.data(), slots.data(), scores.data());
+    out.predictors.insert(out.predictors.end(), scores.begin(), scores.end());
   }
   return out;
 }

@@ -22,7 +22,8 @@ Result<CTable> read_c_table(std::string_view text, std::string_view name);
 // The scores of the test rows in the text: rows × outputs. Errc::internal when it does not fit together.
 struct CSelfTest {
   std::vector<double> scores;
-  std::vector<double> expected;  // as the text has them
+  std::vector<double> predictors;  // before the link: where scores end at 0 and 1, these still tell
+  std::vector<double> expected;    // as the text has them
 };
 Result<CSelfTest> run_c_export(std::string_view text);
 

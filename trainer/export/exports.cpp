@@ -4,6 +4,7 @@
 
 #include "trainer/export/c_tables.hpp"
 #include "trainer/export/onnx_run.hpp"
+#include "trainer/models/row_scores.hpp"
 #include "trainer/models/scorer.hpp"
 
 namespace samovar::trainer {
@@ -14,18 +15,30 @@ namespace {
 constexpr double kSameDouble = 1e-9;
 constexpr double kSameFloat = 1e-6;
 
+// The linear predictors of the test rows, as the model has them.
+Result<TestVectors> predictors_of(const ModelParts& parts, const TestVectors& vectors) {
+  EncodedBatch batch;
+  std::vector<InputWarning> warnings;
+  SAMOVAR_CHECK(parts.pipeline->encode(vectors.rows, batch, warnings));
+  return TestVectors{vectors.rows, row_predictors(parts.glm, batch)};
+}
+
 Result<std::string> checked_c(const ModelParts& parts, const TestVectors& vectors, ExportName name) {
   SAMOVAR_TRY(std::string text, write_c_export(parts, vectors, name));
   SAMOVAR_TRY(const CSelfTest test, run_c_export(text));
   SAMOVAR_CHECK(compare_scores(vectors, test.expected, 0));
   SAMOVAR_CHECK(compare_scores(vectors, test.scores, kSameDouble));
+  SAMOVAR_TRY(const TestVectors predictors, predictors_of(parts, vectors));
+  SAMOVAR_CHECK(compare_scores(predictors, test.predictors, kSameDouble));
   return text;
 }
 
 Result<Bytes> checked_onnx(const ModelParts& parts, const TestVectors& vectors, ExportName name) {
   SAMOVAR_TRY(Bytes bytes, write_onnx_export(parts, vectors, name));
-  SAMOVAR_TRY(const std::vector<double> scores, run_onnx(bytes, vectors.rows));
-  SAMOVAR_CHECK(compare_scores(vectors, scores, kSameFloat));
+  SAMOVAR_TRY(const OnnxAnswer answer, run_onnx(bytes, vectors.rows));
+  SAMOVAR_CHECK(compare_scores(vectors, answer.scores, kSameFloat));
+  SAMOVAR_TRY(const TestVectors predictors, predictors_of(parts, vectors));
+  SAMOVAR_CHECK(compare_scores(predictors, answer.predictors, kSameDouble));
   return bytes;
 }
 

@@ -93,9 +93,11 @@ class OnnxWriter {
     }
     add_interactions();
     add_offset();
+    sum_ = graph_.op("Identity", {sum_}, "linear_predictor");
     const Value score = link();
     graph_.cast(score, onnx::kFloat, "score");
     graph_.output("score", onnx::kFloat, outputs_);
+    graph_.output("linear_predictor", onnx::kDouble, outputs_);
     return graph_.finish("samovar");
   }
 
@@ -109,7 +111,7 @@ class OnnxWriter {
 
  private:
   void add_inputs() {
-    std::set<std::string> used = {"score"};
+    std::set<std::string> used = {"score", "linear_predictor"};
     for (std::size_t i = 0; i < columns_.names.size(); ++i) {
       std::string name = identifier(columns_.names[i]);
       for (unsigned more = 2; !used.insert(name).second; ++more)

@@ -153,7 +153,7 @@ Result<std::map<std::string, std::string>> column_names(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<double>> run_onnx(ByteView bytes, const RawTable& rows) {
+Result<OnnxAnswer> run_onnx(ByteView bytes, const RawTable& rows) {
   std::string_view graph, columns_text;
   ProtoReader model(as_text(bytes));
   while (const auto field = model.next()) {
@@ -177,10 +177,12 @@ Result<std::vector<double>> run_onnx(ByteView bytes, const RawTable& rows) {
   // They lie in the order in which they are to be run.
   for (const std::string_view node : nodes) SAMOVAR_CHECK(run_node(node, tensors));
   const auto score = tensors.find("score");
-  const auto* values =
-      score == tensors.end() ? nullptr : std::get_if<std::vector<float>>(&score->second.data);
-  if (values == nullptr) return broken("it gives no score");
-  return std::vector<double>(values->begin(), values->end());
+  const auto predictor = tensors.find("linear_predictor");
+  if (score == tensors.end() || predictor == tensors.end()) return broken("it gives no score");
+  const auto* scores = std::get_if<std::vector<float>>(&score->second.data);
+  const auto* predictors = std::get_if<std::vector<double>>(&predictor->second.data);
+  if (scores == nullptr || predictors == nullptr) return broken("its score is no number");
+  return OnnxAnswer{{scores->begin(), scores->end()}, *predictors};
 }
 
 }  // namespace samovar::trainer

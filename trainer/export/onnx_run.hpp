@@ -11,7 +11,12 @@
 
 namespace samovar::trainer {
 
-// The output "score", a row after the other. Errc::internal "export_mismatch: …" when it cannot be run.
-Result<std::vector<double>> run_onnx(ByteView bytes, const RawTable& rows);
+// The outputs "score" and "linear_predictor", a row after the other.
+struct OnnxAnswer {
+  std::vector<double> scores;
+  std::vector<double> predictors;
+};
+// Errc::internal "export_mismatch: …" when it cannot be run.
+Result<OnnxAnswer> run_onnx(ByteView bytes, const RawTable& rows);
 
 }  // namespace samovar::trainer

@@ -226,6 +226,7 @@ Answer flatten(const Inputs& in) {
 }
 
 Answer unary(std::string_view op, const Inputs& in) {
+  if (op == "Identity") return each<double>(in, [](double x) { return x; });
   if (op == "Abs") return each<double>(in, [](double x) { return std::abs(x); });
   if (op == "Neg") return each<double>(in, [](double x) { return -x; });
   if (op == "Exp") return each<double>(in, [](double x) { return std::exp(x); });
