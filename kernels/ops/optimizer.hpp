@@ -60,7 +60,9 @@ SAMOVAR_HD void step_pair(F& first, F& second, G gradient, const Optimizer& o, c
     const F before = second * rsqrt<I, F>(second);
     second = second + gradient * gradient;
     const F after = second * rsqrt<I, F>(second);
-    first = first + gradient - (after - before) * r.ftrl_scale * weight;
+    // What the root grew by. As a difference nothing would be left of it once the sum is large.
+    const F grown = gradient * gradient / (after + before + 1e-30f);
+    first = first + gradient - grown * r.ftrl_scale * weight;
   } else {
     F g = F{} + gradient;
     if constexpr (kShrinks) g = gradient + o.l2 * first;
