@@ -69,9 +69,10 @@ void NumberStats::add(std::span<double> values, std::span<const std::uint8_t> us
   squares += here_squares + (present == 0 ? 0 : apart * apart * before * count / (before + count));
   present += kept;
   if (identity) {
+    double last = -std::numeric_limits<double>::infinity();  // blocks come in any order
     for (const double value : here) {
-      rising = rising && value > last_;
-      last_ = value;
+      rising = rising && value > last;
+      last = value;
       distinct.add(SeededOrder::mix(std::bit_cast<std::uint64_t>(value + 0.0)));
     }
   }

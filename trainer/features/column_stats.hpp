@@ -35,7 +35,7 @@ struct NumberStats {
   double squares = 0;  // of the differences from the mean, summed
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
-  bool rising = true;       // each value above the one before it
+  bool rising = true;       // within a block, each value above the one before it
   std::uint32_t hours = 0;  // a bit for each hour of the day that a time had
   std::uint32_t weekdays = 0;
   DistinctCount distinct;
@@ -43,9 +43,6 @@ struct NumberStats {
   // `use` has a byte for each value: 0 is passed over. The values are overwritten.
   void add(std::span<double> values, std::span<const std::uint8_t> use, bool times, bool identity);
   double deviation() const;
-
- private:
-  double last_ = -std::numeric_limits<double>::infinity();
 };
 
 class LevelCounts {
