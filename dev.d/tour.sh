@@ -71,8 +71,8 @@ tour() {
   local data; data=$(samovar data list --quiet | head -n 1)
 
   say "training a logistic regression: who comes back within 30 days?"
-  note "samovar train glm --data SAMPLE --target readmitted_30d --split group:mrn --name $model --wait"
-  samovar train glm --data "$data" --target readmitted_30d --split group:mrn --ignore admission_id,birth_date \
+  note "samovar train glm --data SAMPLE --target readmitted_30d --ignore … --name $model --wait"
+  samovar train glm --data "$data" --target readmitted_30d --ignore admission_id,mrn,birth_date \
     --name "$model" --wait
   samovar models promote "$model@1"
 

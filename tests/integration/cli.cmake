@@ -9,4 +9,7 @@ if(TARGET samovard)
   add_test(NAME cli.data COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_data_test.py
     $<TARGET_FILE:samovar> $<TARGET_FILE:samovard>)
   set_tests_properties(cli.data PROPERTIES TIMEOUT 600 LABELS integration RUN_SERIAL TRUE)
+  add_test(NAME cli.models COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_models_test.py
+    $<TARGET_FILE:samovar> $<TARGET_FILE:samovard> ${CMAKE_BINARY_DIR})
+  set_tests_properties(cli.models PROPERTIES TIMEOUT 600 LABELS integration RUN_SERIAL TRUE)
 endif()
