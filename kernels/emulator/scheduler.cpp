@@ -107,11 +107,11 @@ class Block {
   const std::function<void()>* body_ = nullptr;
   Thread* current_ = nullptr;
   void* scheduler_sp_ = nullptr;
-  void* scheduler_watched_ = nullptr;
+  [[maybe_unused]] void* scheduler_watched_ = nullptr;  // these three: for the race check
   int live_ = 0;
   int at_block_ = 0;
-  char met_block_ = 0;
-  char ended_ = 0;
+  [[maybe_unused]] char met_block_ = 0;
+  [[maybe_unused]] char ended_ = 0;
   SAMOVAR_ASAN(const void* scheduler_stack_ = nullptr; std::size_t scheduler_stack_bytes_ = 0;)
 };
 
