@@ -1,0 +1,222 @@
+// From a raw click log on the disk to an evaluated model, on one core: ingest, seal, five passes over sealed
+// blocks of 39 hashed inputs, evaluation; beside pandas, hashing and scikit-learn's SGDClassifier on the same
+// file. Then batch scoring from sealed blocks.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/disk.hpp"
+#include "bench/bench.hpp"
+#include "bench/click_text.hpp"
+#include "bench/planted_clicks.hpp"
+#include "daemon/ingest/pipeline.hpp"
+#include "daemon/store/shard_file.hpp"
+#include "security/init.hpp"
+#include "trainer/models/scorer.hpp"
+#include "trainer/train.hpp"
+
+namespace samovar::bench {
+namespace {
+
+using nlohmann::json;
+constexpr std::string_view kBench = "glm";
+
+[[noreturn]] void fail(const std::string& why) {
+  std::fprintf(stderr, "bench_glm: %s\n", why.c_str());
+  std::exit(1);
+}
+template <class T>
+T need(Result<T> result) {
+  if (!result) fail(result.error().message());
+  return *std::move(result);
+}
+
+class FileSource final : public ingest::Source {
+ public:
+  explicit FileSource(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) fail("cannot open " + path);
+  }
+  ~FileSource() override { ::close(fd_); }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  Result<std::size_t> read(MutableBytes out) override {
+    const ssize_t got = ::read(fd_, out.data(), out.size());
+    if (got < 0) return Error{Errc::io, "read failed"};
+    read_ += static_cast<std::uint64_t>(got);
+    return static_cast<std::size_t>(got);
+  }
+  std::uint64_t raw_bytes_read() const override { return read_; }
+
+ private:
+  int fd_;
+  std::uint64_t read_ = 0;
+};
+
+// Sealed shards: written by ingest, read by training.
+class Shards final : public ingest::ShardSink, public trainer::BlockSource {
+ public:
+  explicit Shards(std::string dir) : dir_(std::move(dir)), key_(security::SecretBytes::random(32)) {}
+
+  Result<void> block(std::uint32_t shard, std::uint32_t rows, ByteView encoded) override {
+    auto& writer = writers_[shard];
+    if (!writer) {
+      SAMOVAR_TRY(auto file, real_disk().open(path(shard), OpenMode::create_new));
+      SAMOVAR_TRY(writer, store::ShardWriter::create(std::move(file), key_, {"dst_bench", shard, 1}));
+    }
+    return writer->append(rows, encoded);
+  }
+  Result<void> bad_row(std::string_view) override { return {}; }
+
+  void finish() {
+    for (auto& [shard, writer] : writers_) {
+      need(writer->finish());
+      auto file = need(real_disk().open(path(shard), OpenMode::read));
+      readers_.push_back(need(store::ShardReader::open(std::move(file), key_, {"dst_bench", shard, 1})));
+      for (std::size_t i = 0; i < readers_.back()->blocks().size(); ++i)
+        places_.emplace_back(readers_.size() - 1, i);
+    }
+  }
+  std::size_t blocks() const override { return places_.size(); }
+  std::uint32_t rows(std::size_t block) const override {
+    return readers_[places_[block].first]->blocks()[places_[block].second].rows;
+  }
+  Result<void> read(std::size_t block, Bytes& out) override {
+    return readers_[places_[block].first]->read(places_[block].second, out);
+  }
+
+ private:
+  std::string path(std::uint32_t shard) const { return dir_ + "/shard-" + std::to_string(shard); }
+  const std::string dir_;
+  const security::SecretBytes key_;
+  std::map<std::uint32_t, std::unique_ptr<store::ShardWriter>> writers_;
+  std::vector<std::unique_ptr<store::ShardReader>> readers_;
+  std::vector<std::pair<std::size_t, std::size_t>> places_;
+};
+
+// Notes when training begins and ends.
+class Watch final : public trainer::TrainObserver {
+ public:
+  bool progress(const trainer::TrainProgress& progress) override {
+    if (progress.step == "preparing") began = cpu_seconds();
+    if (progress.step == "evaluating" && ended == 0) ended = cpu_seconds();
+    return true;
+  }
+  bool metric(const trainer::TrainMetric&) override { return true; }
+  void log(std::string_view, std::string_view) override {}
+  Result<void> checkpoint(std::uint64_t, ByteView) override { return {}; }
+  double began = 0;
+  double ended = 0;
+};
+
+json peer_of(const std::string& path) {
+  const std::string command = "/usr/bin/python3 bench/glm_peer.py " + path + " 2>/dev/null";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  char piece[512];
+  while (pipe != nullptr && std::fgets(piece, sizeof piece, pipe) != nullptr) text += piece;
+  if (pipe != nullptr) ::pclose(pipe);
+  return json::parse(text, nullptr, false);
+}
+
+double predict_seconds(Shards& shards, const trainer::Schema& schema, ByteView model) {
+  const auto scorer = need(trainer::Scorer::open(model));
+  return best_cpu_seconds(1, [&] {
+    trainer::ReadPlan plan = scorer->pipeline().read_plan(schema);
+    plan.shuffle_blocks = false;
+    const auto reader = need(trainer::BatchReader::open(shards, schema, plan));
+    trainer::EncodedBatch encoded;
+    std::vector<float> scores;
+    while (const trainer::Batch* batch = need(reader->next())) {
+      scorer->pipeline().encode(*batch, false, encoded);
+      scorer->score(encoded, scores);
+      keep(scores[0]);
+    }
+  });
+}
+
+void run(const std::string& dir, bool quick) {
+  const std::uint64_t rows = quick ? 200'000 : 1'000'000;
+  const std::string path = dir + "/clicks.tsv";
+  {
+    std::ofstream file(path, std::ios::binary);
+    std::string text;
+    for (std::uint64_t first = 0; first < rows; first += 10'000) {
+      text.clear();
+      append_planted_clicks(text, first, 10'000, 1);
+      file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    }
+    if (!file.flush()) fail("cannot write " + path);
+  }
+  const double begin = cpu_seconds();
+  Shards shards(dir);
+  ingest::IngestPlan plan;
+  plan.options = click_options();
+  plan.schema = click_schema();
+  plan.raw_bytes = std::filesystem::file_size(path);
+  {
+    FileSource source(path);
+    need(ingest::run_ingest(source, plan, shards, {}));
+  }
+  shards.finish();
+  const double ingested = cpu_seconds();
+
+  trainer::JobSpec spec;
+  spec.name = "clicks";
+  spec.dataset_id = "dst_bench";
+  spec.target = plan.schema.columns[0].name;
+  spec.features.categories = trainer::FeatureOptions::Categories::hash;
+  spec.features.numbers = trainer::FeatureOptions::Numbers::hash;
+  spec.features.hash_bits = 20;
+  spec.split.valid = 0;
+  spec.split.test = 0.1;
+  Watch watch;
+  const auto trained = need(trainer::train(shards, plan.schema, spec, std::nullopt, {}, watch));
+  const double done = cpu_seconds();
+  const json evaluation = json::parse(trained.evaluation_json);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double scored = predict_seconds(shards, plan.schema, trained.model);
+
+  const json peer = peer_of(path);
+  const bool there = peer.is_object();
+  const auto of_peer = [&](const char* name) { return there ? peer[name].get<double>() : 0; };
+  const double pass = 5 * evaluation["rows"]["train"].get<double>() / (watch.ended - watch.began);
+  print({kBench, "pass", "rows/s cpu", pass, there ? 5 * of_peer("train_rows") / of_peer("fit") : 0,
+         "SGDClassifier"});
+  print({kBench, "end_to_end", "rows/s cpu", static_cast<double>(rows) / (done - begin),
+         there ? static_cast<double>(rows) / of_peer("all") : 0, "pandas + hash + SGDClassifier"});
+  print({kBench, "predict", "rows/s cpu", static_cast<double>(rows) / scored,
+         there ? of_peer("test_rows") / of_peer("score") : 0, "decision_function, parsed already"});
+  print({kBench, "auc", "1", evaluation["metrics"]["test"]["auc"]["value"].get<double>(), of_peer("auc"),
+         "SGDClassifier"});
+  print({kBench, "ingest_seconds", "s cpu", ingested - begin, there ? of_peer("parse") : 0, "pandas + hash"});
+  print({kBench, "evaluate_seconds", "s cpu", done - watch.ended, 0, ""});
+  print({kBench, "peak_rss", "MB", static_cast<double>(usage.ru_maxrss) / 1e3, 0, ""});
+  if (!there)
+    std::fprintf(stderr, "bench_glm: no scikit-learn here (apt install python3-sklearn python3-pandas)\n");
+}
+
+}  // namespace
+}  // namespace samovar::bench
+
+int main(int argc, char** argv) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN) - 1), &one);
+  (void)sched_setaffinity(0, sizeof one, &one);  // children too: both on the same core
+  if (!samovar::security::init()) return 1;
+  const std::string dir =
+      std::filesystem::temp_directory_path() / ("samovar-bench-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(dir);
+  samovar::bench::run(dir, samovar::bench::has_flag(argc, argv, "--quick"));
+  std::filesystem::remove_all(dir);
+  return 0;
+}
