@@ -39,7 +39,9 @@ Progress::~Progress() {
 
 void Progress::update(std::uint64_t done, std::uint64_t total, std::string_view step) {
   const MonoTime now = real_clock().mono();
-  const bool new_step = step != step_;
+  // "training, pass 2" is the same step as "training, pass 3": figures alone are worth no line of their own.
+  const auto name = [](std::string_view text) { return text.substr(0, text.find(',')); };
+  const bool new_step = name(step) != name(step_);
   done_ = done;
   total_ = total;
   step_ = step;
