@@ -18,6 +18,7 @@ void BlockParser::shuffle_good_rows() {
       for (ColumnStage& stage : stages_) stage.stage_missing(row);  // no level of a category is theirs alone
     }
   }
+  if (rules_.in_order) return;
   // Fisher-Yates; the block's number makes each block's order its own.
   std::uint64_t state = mix_word(rules_.seed ^ mix_word(in_->sequence + 0x9e3779b97f4a7c15));
   for (std::size_t left = order_.size(); left > 1; --left) {

@@ -21,16 +21,19 @@ namespace samovar::ingest {
 
 // What is the same for all blocks. Outlives the parsers.
 struct BlockRules {
-  BlockRules(const ParseOptions& parse, const trainer::Schema& columns, std::uint64_t deal_seed)
+  BlockRules(const ParseOptions& parse, const trainer::Schema& columns, std::uint64_t deal_seed,
+             bool as_in_file = false)
       : options(parse),
         schema(columns),
         seed(deal_seed),
+        in_order(as_in_file),
         split(split_rules(parse)),
         cells(parse),
         distinct(columns.columns.size()) {}
   const ParseOptions options;
   const trainer::Schema schema;
   const std::uint64_t seed;
+  const bool in_order;  // rows of a block stay as they are
   const SplitRules split;
   const CellRules cells;
   mutable DistinctCounters distinct;  // shared by all threads

@@ -35,7 +35,7 @@ class Ingest {
         plan_(plan),
         sink_(sink),
         progress_(progress),
-        rules_(plan.options, plan.schema, plan.seed),
+        rules_(plan.options, plan.schema, plan.seed, plan.in_order),
         bad_(plan, sink),
         profile_(plan.schema, rules_.distinct),
         prologue_(plan.options.format) {

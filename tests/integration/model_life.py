@@ -168,7 +168,7 @@ class Life(unittest.TestCase):
             text = node.expect(200, "GET", f"/api/v1/scorings/{ended['id']}/result").text
             rows = list(csv.DictReader(io.StringIO(text)))
             self.assertEqual(len(rows), 3000)
-            self.assertEqual(list(rows[0]), ["patient", "prediction", "probability_no", "probability_yes"])
+            self.assertEqual(list(rows[0]), ["patient", "prediction", "probability_false", "probability_true"])
             # A file whose rows come back in its own order, with the answers that single requests get.
             fresh = table(2500, seed=2, target=False)
             ended = box.scored({"model": "returns", "upload_id": box.upload(fresh, "fresh.csv")})
@@ -179,7 +179,7 @@ class Life(unittest.TestCase):
             first = {"age": int(asked[1]["age"]), "weight": float(asked[1]["weight"]), "ward": asked[1]["ward"],
                      "smoker": asked[1]["smoker"]}
             single = box.predict("returns", [first])["predictions"][0]
-            self.assertAlmostEqual(float(scored[1]["probability_yes"]), single["value"], places=5)
+            self.assertAlmostEqual(float(scored[1]["probability_true"]), single["value"], places=5)
             self.assertEqual(scored[1]["prediction"], single["label"])
             # Kept over a restart, gone when removed.
             node.stop()
