@@ -12,7 +12,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
 
+constexpr std::size_t kBytesMax = std::size_t{1}
+                                  << 39;  // more is a mistake, and a sanitizer ends us for asking
+
 void* allocate(std::size_t bytes) {
+  if (bytes > kBytesMax) return nullptr;
   const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   return std::aligned_alloc(kAlignment, whole == 0 ? kAlignment : whole);
 }
