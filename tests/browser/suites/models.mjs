@@ -32,7 +32,7 @@ test('models: without any, the pages say what to do', async (world) => {
   none(await faults(page, witness), 'models');
   await page.goto(`${world.daemon.url}/jobs/job_none`);
   witness.expecting(/status of 404/);
-  await page.getByText('There is no such job').waitFor();
+  await page.getByText('There is no such job', { exact: true }).waitFor();
 });
 
 test('models: a question in plain words becomes a job, and its curve is watched', async (world) => {

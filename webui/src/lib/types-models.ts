@@ -205,6 +205,7 @@ export interface Evaluation {
   importance?: Importance[];
   coefficients?: Coefficient[];
   intercept?: unknown;
+  curve?: { step: number; rows: number; train_loss: number | null; valid_loss: number | null }[];
   leakage?: string[];
   notes?: string[];
 }

@@ -33,6 +33,7 @@ export const modelTexts = {
   'job.best': 'Best so far',
   'job.energy': 'Energy',
   'job.energy_estimated': 'Energy, estimated',
+  'job.energy_small': 'under 0.01 Wh',
   'job.watts': 'Power, on average',
   'job.owner': 'Owner',
   'job.created': 'Made',

@@ -73,7 +73,7 @@ export class Plot {
             stroke: options.colours[index % options.colours.length],
             width: 1.6,
             dash: dashes[index % dashes.length],
-            points: { show: false },
+            ...(options.fit ? {} : { points: { show: false } }),
             spanGaps: !!options.fit,
           })),
         ],

@@ -138,6 +138,9 @@ describe('asking', () => {
     expect(toRow(inputs, { age: '6,5', ward: ' other ', alone: 'false', note: '' })).toEqual({ age: 6.5, ward: 'other', alone: false, note: null });
     expect(toRow(inputs, { age: 'old' })).toEqual({ age: 'old', ward: null, alone: null, note: null });
     expect(shownValue(inputs[2]!, 'yes')).toBe('true');
+    const when: SignatureInput = { name: 'when', type: 'time' };
+    expect(shownValue(when, 1_640_995_200_000_000)).toBe('2022-01-01');
+    expect(shownValue(when, '1672548444177568')).toBe('2023-01-01T04:47:24Z');
   });
 
   it('is the same from a program', () => {
@@ -157,12 +160,12 @@ describe('asking', () => {
   };
 
   it('gives the answer with its probability, reasons and warnings', () => {
-    show(<Answer answer={answer} target="again" />);
-    for (const text of ['again no', '65.8%', '34.2%', 'raises 0.40', 'lowers 0.10', 'missing', 'ward was never “x”.']) expect(root.textContent).toContain(text);
+    show(<Answer answer={answer} target="again" inputs={inputs} />);
+    for (const text of ['again no', '65.8%', 'no', 'yes', '34.2%', 'raises 0.40', 'lowers 0.10', 'missing', 'ward was never “x”.']) expect(root.textContent).toContain(text);
   });
 
   it('answers with a number where there are no classes', () => {
-    show(<Answer answer={{ ...answer, classes: null, predictions: [{ value: 4.25 }], warnings: [] }} target="days" />);
+    show(<Answer answer={{ ...answer, classes: null, predictions: [{ value: 4.25 }], warnings: [] }} target="days" inputs={inputs} />);
     expect(root.textContent).toContain('days 4.25');
     expect(root.querySelector('ul')).toBeNull();
   });

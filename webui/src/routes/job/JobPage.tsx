@@ -19,7 +19,7 @@ import { Page } from '../../ui/Page';
 import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
 import { jobText, jobTones } from '../../ui/work';
-import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt } from '../models/words';
+import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt, wattHours } from '../models/words';
 import { withPoint } from './curves';
 import { Curves } from './Curves';
 import { Log } from './Log';
@@ -109,7 +109,7 @@ function Progress({ job }: { job: Job }) {
     [t('job.rows'), f.number(job.rows)],
     [t('job.passes'), f.number(job.pass)],
     [t('job.speed'), job.rows_per_second > 0 ? t('job.per_second', { rows: f.number(job.rows_per_second) }) : '–'],
-    [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), f.energy(job.watt_hours)],
+    [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), wattHours(job.watt_hours)],
     [t('job.watts'), f.watts(watts)],
     [t('job.best'), job.best === null ? '–' : `${metricValue(job.metric, job.best)} (${metricName(job.metric)})`],
   ];
@@ -196,6 +196,17 @@ function waiting(job: Job): string {
   return t('curve.none');
 }
 
+// A job of a second has told hardly a point; what it made knows the whole curve.
+async function readCurves(id: string): Promise<Columnar> {
+  const told = await models.getMetrics(id);
+  const job = jobs.peek().get(id);
+  if (!job?.model || !job.model_version || (told.cols[0]?.length ?? 0) > 4) return told;
+  const whole = (await models.getEvaluation(job.model, job.model_version).catch(() => null))?.curve ?? [];
+  if (whole.length <= (told.cols[0]?.length ?? 0)) return told;
+  const names = ['step', 'rows', 'train_loss', 'valid_loss'] as const;
+  return { names: [...names], cols: names.map((name) => whole.map((point) => point[name] ?? null)) };
+}
+
 function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogLine[] } {
   const [metrics, setMetrics] = useState<Columnar | null>(null);
   const [lines, setLines] = useState<readonly LogLine[]>([]);
@@ -217,7 +228,7 @@ function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogL
   // Asked again when the state changes: what came while nobody listened is there then.
   useEffect(() => {
     let gone = false;
-    models.getMetrics(id).then((all) => !gone && setMetrics(all), () => undefined);
+    readCurves(id).then((all) => !gone && setMetrics(all), () => undefined);
     readLog().catch(() => undefined);
     return () => {
       gone = true;

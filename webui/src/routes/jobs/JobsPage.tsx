@@ -17,7 +17,7 @@ import { Page } from '../../ui/Page';
 import { Table, type Column } from '../../ui/Table';
 import { useLoad } from '../../ui/useLoad';
 import { jobText, jobTones } from '../../ui/work';
-import { jobAddress, kindName, mayTrain, metricName, metricValue } from '../models/words';
+import { jobAddress, kindName, mayTrain, metricName, metricValue, wattHours } from '../models/words';
 import { Examples } from './Examples';
 import css from '../models/models.module.css';
 
@@ -65,7 +65,7 @@ const columns: readonly Column<Job>[] = [
         </>
       ),
   },
-  { id: 'energy', title: t('job.energy'), numeric: true, sort: (job) => job.watt_hours, cell: (job) => f.energy(job.watt_hours) },
+  { id: 'energy', title: t('job.energy'), numeric: true, sort: (job) => job.watt_hours, cell: (job) => wattHours(job.watt_hours) },
   { id: 'owner', title: t('job.owner'), sort: (job) => job.owner, cell: (job) => <span translate={false}>{job.owner}</span> },
   { id: 'created', title: t('job.created'), nowrap: true, sort: (job) => job.created_at, cell: (job) => f.ago(job.created_at, serverNow()) },
 ];

@@ -4,7 +4,7 @@ import { t } from '../../lib/messages';
 import type { Evaluation } from '../../lib/types-models';
 import { Card, Note } from '../../ui/Card';
 import { Table, type Column } from '../../ui/Table';
-import { interval, measured, metricName, metricRows, metricValue } from '../models/words';
+import { className, interval, measured, metricName, metricRows, metricValue } from '../models/words';
 import { Figure } from './Figure';
 import { Calibration, Matrix, PrecisionRecall, Roc, Threshold } from './Threshold';
 import css from '../models/models.module.css';
@@ -77,7 +77,8 @@ function Lift({ rows }: { rows: NonNullable<Evaluation['lift']> }) {
 
 export function EvaluationView({ told, classes }: { told: Evaluation; classes: readonly string[] }) {
   const auc = measured(told.metrics.test?.auc);
-  const names = told.confusion?.classes ?? classes;
+  const known = told.confusion?.classes ?? classes;
+  const names = known.map((name) => className(name, known));
   return (
     <>
       {(told.leakage ?? []).map((sentence) => (
@@ -107,7 +108,7 @@ export function EvaluationView({ told, classes }: { told: Evaluation; classes: r
       {told.calibration && told.task !== 'binary' && <Means rows={told.calibration} />}
       {told.confusion && (told.thresholds?.length ?? 0) === 0 && (
         <Card title={t('confusion.title')}>
-          <Matrix classes={told.confusion.classes} counts={told.confusion.counts} />
+          <Matrix classes={names} counts={told.confusion.counts} />
         </Card>
       )}
       <Subgroups told={told} />

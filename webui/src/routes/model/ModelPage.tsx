@@ -60,7 +60,8 @@ function Lineage({ model, version }: { model: ModelDetail; version: ModelVersion
         <div>
           <dt>{t('job.created')}</dt>
           <dd>
-            {f.dateTime(version.created_at)}, <span translate={false}>{version.created_by}</span>
+            {f.dateTime(version.created_at)}
+            {!version.created_by.startsWith('usr_') && <span translate={false}>, {version.created_by}</span>}
           </dd>
         </div>
         {version.dataset_id && (

@@ -38,6 +38,11 @@ export function headline(told: Headline | null | undefined, count = 1): string {
   return f.join(rows.slice(0, count).map((row) => `${metricName(row.name)} ${metricValue(row.name, row.told.value)}`)) || '–';
 }
 
+// A yes-or-no target has the classes false and true.
+export const className = (name: string, classes: readonly string[]): string => (classes.length === 2 && classes.includes('true') && classes.includes('false') ? t(name === 'true' ? 'type.yes' : 'type.no') : name);
+// Small jobs cost next to nothing, which is not nothing.
+export const wattHours = (value: number): string => (value > 0 && value < 0.01 ? t('job.energy_small') : f.energy(value));
+
 export const kindName = (kind: string): string => tMaybe(`kind.${kind}`, kind);
 export const stageTones: Record<Stage, Tone> = { production: 'ok', candidate: 'info', archived: 'neutral' };
 export const stageText = (version: Pick<ModelVersion, 'stage'>): string => t(`stage.${version.stage}`);

@@ -20,7 +20,7 @@ import { Problem, fieldError } from '../../ui/Problem';
 import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
 import { Snippet } from '../models/Snippet';
-import { jobAddress, mayTrain, modelName } from '../models/words';
+import { jobAddress, mayTrain, modelName, wattHours } from '../models/words';
 import { Advanced } from './Advanced';
 import { asCall, asCommand, canBeTarget, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, otherwise, toSpec, type Draft } from './draft';
 import { Inputs } from './Inputs';
@@ -88,6 +88,7 @@ function Form(props: FormProps) {
   const target = columns.find((column) => column.name === draft.target);
   const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure'];
   const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features)\//.test(one.pointer));
+  const wrong = new Set(check?.faults.map((one) => one.pointer)).size;
   const inputFault = check?.faults.find((one) => /^\/(inputs|ignore)/.test(one.pointer))?.detail;
   const start = (event: Event): void => {
     event.preventDefault();
@@ -142,10 +143,10 @@ function Form(props: FormProps) {
               ))}
               <Problem error={action.error ?? error} />
               <p role="status" class={css.sub}>
-                {check && check.faults.length > 0
-                  ? t('newjob.faults', { count: check.faults.length })
+                {wrong > 0
+                  ? t('newjob.faults', { count: wrong })
                   : estimate
-                    ? t(estimate.basis === 'measured' ? 'newjob.estimate' : 'newjob.estimate_guessed', { time: f.duration(Math.max(1, estimate.seconds)), energy: f.energy(estimate.watt_hours), memory: f.bytes(estimate.memory_bytes) })
+                    ? t(estimate.basis === 'measured' ? 'newjob.estimate' : 'newjob.estimate_guessed', { time: f.duration(Math.max(1, estimate.seconds)), energy: wattHours(estimate.watt_hours), memory: f.bytes(estimate.memory_bytes) })
                     : t('newjob.estimating')}
               </p>
               <div class={css.row}>

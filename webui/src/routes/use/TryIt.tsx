@@ -10,7 +10,8 @@ import { Select, TextArea, TextField } from '../../ui/Field';
 import { Problem } from '../../ui/Problem';
 import { useAction } from '../../ui/useAction';
 import { Bar } from '../model/Bar';
-import { exampleRow, toRow, type Typed } from './rows';
+import { className } from '../models/words';
+import { exampleRow, shownValue, toRow, type Typed } from './rows';
 import css from '../models/models.module.css';
 
 const levelsMax = 60;
@@ -31,7 +32,13 @@ function Input({ input, value, onInput }: { input: SignatureInput; value: string
   return <TextField label={input.name} hint={span} value={value} placeholder={t('try.missing')} onInput={onInput} />;
 }
 
-function Reasons({ one }: { one: Prediction }) {
+function reasonText(input: SignatureInput | undefined, value: string | number | boolean | null): string {
+  if (value === null || value === '') return t('try.missing');
+  if (input?.type === 'boolean') return t(String(value) === 'true' ? 'type.yes' : 'type.no');
+  return input ? shownValue(input, value) : String(value);
+}
+
+function Reasons({ one, inputs }: { one: Prediction; inputs: readonly SignatureInput[] }) {
   const list = one.reasons ?? [];
   if (list.length === 0) return null;
   const top = Math.max(1e-12, ...list.map((reason) => Math.abs(reason.contribution)));
@@ -43,7 +50,7 @@ function Reasons({ one }: { one: Prediction }) {
         {list.map((reason) => (
           <li key={reason.input}>
             <span translate={false}>
-              {reason.input} <b>{reason.value === null || reason.value === '' ? t('try.missing') : String(reason.value)}</b>
+              {reason.input} <b>{reasonText(inputs.find((input) => input.name === reason.input), reason.value)}</b>
             </span>
             <Bar signed share={reason.contribution / top} />
             <span>{t(reason.contribution < 0 ? 'try.lowers' : 'try.raises', { size: f.number(Math.abs(reason.contribution), 2) })}</span>
@@ -54,7 +61,7 @@ function Reasons({ one }: { one: Prediction }) {
   );
 }
 
-export function Answer({ answer, target }: { answer: PredictAnswer; target: string }) {
+export function Answer({ answer, target, inputs }: { answer: PredictAnswer; target: string; inputs: readonly SignatureInput[] }) {
   const one = answer.predictions[0];
   if (!one) return null;
   const classes = answer.classes ?? [];
@@ -62,13 +69,13 @@ export function Answer({ answer, target }: { answer: PredictAnswer; target: stri
   return (
     <div class={css.form}>
       <p class={css.answer}>
-        <span translate={false}>{target}</span> <strong translate={false}>{one.label ?? f.figure(one.value)}</strong>
+        <span translate={false}>{target}</span> <strong translate={false}>{one.label === undefined ? f.figure(one.value) : className(one.label, classes)}</strong>
       </p>
       {classes.length > 0 && (
         <ul class={css.bars} aria-label={t('try.probability')}>
           {classes.map((name, index) => (
             <li key={name}>
-              <span translate={false}>{name}</span>
+              <span translate={false}>{className(name, classes)}</span>
               <Bar share={shares[index] ?? 0} />
               <b>{f.percent(shares[index], 1)}</b>
             </li>
@@ -80,7 +87,7 @@ export function Answer({ answer, target }: { answer: PredictAnswer; target: stri
           {warning.detail}
         </Note>
       ))}
-      <Reasons one={one} />
+      <Reasons one={one} inputs={inputs} />
       <p class={css.sub}>{t('try.by', { model: answer.model, version: answer.version })}</p>
     </div>
   );
@@ -138,7 +145,7 @@ export function TryIt({ model, version, target, inputs, onRow }: TryProps) {
       <div ref={result} class={css.sticky}>
         <Card title={t('try.answer')}>
           <Problem error={action.error} />
-          <div role="status">{answer ? <Answer answer={answer} target={target} /> : <p class={css.sub}>{t('try.waiting')}</p>}</div>
+          <div role="status">{answer ? <Answer answer={answer} target={target} inputs={inputs} /> : <p class={css.sub}>{t('try.waiting')}</p>}</div>
         </Card>
       </div>
     </div>

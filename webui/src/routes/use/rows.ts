@@ -7,6 +7,11 @@ export type Typed = Readonly<Record<string, string>>;
 export function shownValue(input: SignatureInput, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (input.type === 'boolean') return /^(true|yes|1|y)$/i.test(String(value)) ? 'true' : 'false';
+  // Times are microseconds since 1970, or already text.
+  if (input.type === 'time' && Number.isFinite(Number(value))) {
+    const text = new Date(Number(value) / 1000).toISOString();
+    return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 19) + 'Z';
+  }
   return String(value);
 }
 export const exampleRow = (inputs: readonly SignatureInput[]): Typed => Object.fromEntries(inputs.map((input) => [input.name, shownValue(input, input.example)]));
