@@ -8,7 +8,7 @@ using JobsApi = ModelBox;
 
 TEST_F(JobsApi, AJobIsMadeOnceAndShown) {
   As twice = as;
-  twice.headers["Idempotency-Key"] = "k1";
+  twice.headers["Idempotency-Key"] = "key-of-job";
   const Reply made = box.post("/api/v1/jobs", spec(), twice);
   ASSERT_EQ(made.status, 201) << made.response.body;
   const std::string id = made.body["id"];

@@ -30,7 +30,7 @@ TEST_F(ModelEvents, AJobIsToldToThoseWhoMaySeeIt) {
   const std::string id = start();
   const auto owner = listen(boris);
   const auto admin = listen(box.admin);
-  const auto other = listen(box.add_user("ada", cluster::Role::analyst));
+  const auto other = listen(box.add_user("clara", cluster::Role::analyst));
   box.models.listener.job(job(id));
   box.models.listener.metric(id, {{"step", "valid_loss"}, {{7}, {0.5}}});
   box.models.listener.log(id, {3, box.clock.wall(), "info", "a line"});
@@ -64,7 +64,7 @@ TEST_F(ModelEvents, AModelIsToldToThoseWhoMaySeeIt) {
   const auto vera = box.add_user("vera", cluster::Role::viewer);
   grant(vera);
   const auto granted = listen(vera);
-  const auto other = listen(box.add_user("ada", cluster::Role::analyst));
+  const auto other = listen(box.add_user("clara", cluster::Role::analyst));
   publish_model_change(*box.services, "readmission");
   EXPECT_NE(granted->sent.find("\"name\":\"readmission\""), std::string::npos);
   EXPECT_EQ(other->sent, "");
@@ -75,7 +75,7 @@ TEST_F(ModelEvents, AModelIsToldToThoseWhoMaySeeIt) {
 
 TEST_F(ModelEvents, AScoringIsItsOwners) {
   const auto owner = listen(boris);
-  const auto other = listen(box.add_user("ada", cluster::Role::analyst));
+  const auto other = listen(box.add_user("clara", cluster::Role::analyst));
   jobs::Scoring scoring;
   scoring.id = "scr_1";
   scoring.owner_id = boris.id;

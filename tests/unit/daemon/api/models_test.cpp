@@ -52,14 +52,14 @@ TEST_F(ModelsApi, WhatIsNotTheirsIsNotThere) {
   EXPECT_EQ(shown.body["may_export"], false);
   EXPECT_EQ(shown.body["granted"].size(), 1u);
   EXPECT_TRUE(shown.body["versions"][0]["dataset"].is_null());
-  const auto ada = box.add_user("ada", cluster::Role::analyst);
-  grant(ada);
+  const auto clara = box.add_user("clara", cluster::Role::analyst);
+  grant(clara);
   EXPECT_EQ(box.get(path, as_vera).body["granted"].size(), 1u) << "only their own";
-  const As as_ada = box.log_in(ada);
-  EXPECT_EQ(patch(path, {{"description", "x"}}, as_ada, "*").code(), "denied");
-  EXPECT_EQ(box.post(path + "/versions/1:promote", nullptr, as_ada).code(), "denied");
-  EXPECT_EQ(box.send(Method::del, path + "/versions/1", nullptr, as_ada).code(), "denied");
-  EXPECT_EQ(box.send(Method::del, path + "/grants/vera", nullptr, as_ada).code(), "denied");
+  const As as_clara = box.log_in(clara);
+  EXPECT_EQ(patch(path, {{"description", "x"}}, as_clara, "*").code(), "denied");
+  EXPECT_EQ(box.post(path + "/versions/1:promote", nullptr, as_clara).code(), "denied");
+  EXPECT_EQ(box.send(Method::del, path + "/versions/1", nullptr, as_clara).code(), "denied");
+  EXPECT_EQ(box.send(Method::del, path + "/grants/vera", nullptr, as_clara).code(), "denied");
   EXPECT_EQ(box.send(Method::del, path + "/grants/vera", nullptr, as).status, 204);
   EXPECT_EQ(box.get(path, as_vera).status, 404);
 }
@@ -86,11 +86,11 @@ TEST_F(ModelsApi, ChangesNeedTheRevisionAndAHandOverAFreshPassword) {
   EXPECT_EQ(patch(path, {{"description", "new"}}, as, "\"1\"").body["description"], "new");
   EXPECT_EQ(patch(path, json::object(), as, "*").status, 422);
   EXPECT_EQ(patch(path, {{"owner_id", "nobody"}}, as, "*").status, 422);
-  const auto ada = box.add_user("ada", cluster::Role::analyst);
+  const auto clara = box.add_user("clara", cluster::Role::analyst);
   box.advance(std::chrono::minutes(6));
-  EXPECT_EQ(patch(path, {{"owner_id", "ada"}}, as, "*").code(), "reauth_required");
-  EXPECT_EQ(patch(path, {{"owner_id", "ada"}}, box.log_in(boris), "*").status, 204);
-  EXPECT_EQ(box.get(path, box.log_in(ada)).body["owner"], "ada");
+  EXPECT_EQ(patch(path, {{"owner_id", "clara"}}, as, "*").code(), "reauth_required");
+  EXPECT_EQ(patch(path, {{"owner_id", "clara"}}, box.log_in(boris), "*").status, 204);
+  EXPECT_EQ(box.get(path, box.log_in(clara)).body["owner"], "clara");
 }
 
 TEST_F(ModelsApi, ExportIsForThoseWhoMayAndIsRecordedWithItsReason) {
@@ -147,7 +147,7 @@ TEST_F(ModelsApi, ComparisonTellsWhereTheyDiffer) {
 
 TEST_F(ModelsApi, AUserWithModelsIsNotDeleted) {
   train();
-  const auto ada = box.add_user("ada", cluster::Role::analyst);
+  const auto clara = box.add_user("clara", cluster::Role::analyst);
   As admin = box.log_in(box.admin);
   admin.headers["If-Match"] = "*";
   const Reply reply = box.send(Method::del, "/api/v1/users/" + boris.id, nullptr, admin);
