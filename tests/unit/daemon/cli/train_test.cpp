@@ -18,17 +18,17 @@ class Train : public testing::Test {
                  R"({"items":[{"id":"dst_1","name":"Ward 3, North"}],"next_cursor":null})");
     bench.box.on("POST /api/v1/jobs:check", 200,
                  R"({"spec":{"seed":1},"faults":[],"advice":["patient_id may be a group."]})");
-bench.box.on("POST /api/v1/jobs", 201, R"({"id":"job_1","name":"stay","state":"queued"})");
-bench.io.pauses_left = 100;
-}
-Outcome train(std::vector<std::string> more) {
-  std::vector<std::string> words = {"train", "glm", "--data", "ward 3, north", "--target", "stay"};
-  words.insert(words.end(), more.begin(), more.end());
-  return bench.run(words);
-}
-json sent(const std::string& path = "/jobs") { return json::parse(bench.box.last("POST", path).body); }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-Bench bench;
+    bench.box.on("POST /api/v1/jobs", 201, R"({"id":"job_1","name":"stay","state":"queued"})");
+    bench.io.pauses_left = 100;
+  }
+  Outcome train(std::vector<std::string> more) {
+    std::vector<std::string> words = {"train", "glm", "--data", "ward 3, north", "--target", "stay"};
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.run(words);
+  }
+  json sent(const std::string& path = "/jobs") { return json::parse(bench.box.last("POST", path).body); }
+  bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+  Bench bench;
 };
 
 TEST_F(Train, PrintsTheIdAndTellsAdvice) {
