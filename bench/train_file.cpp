@@ -1,8 +1,10 @@
 // Trains on a file by hand: train_file FILE SPEC.json OUT
 //
-// SPEC is the body of POST /api/v1/jobs without its data set; "types" beside it changes what detection found.
-// Writes OUT.json (evaluation and times) and OUT.roles (0 train, 1 valid, 2 test; one byte for each row of
-// the file), so that another program can fit and judge the very same rows: see glm_quality.py.
+// SPEC is the body of POST /api/v1/jobs without its data set; "types" beside it changes what detection found,
+// "row_column" names the column that numbers the rows. Writes OUT.json (evaluation and times) and OUT.rows,
+// so that another program can fit and judge the very same rows (see glm_quality.py): for each row of float64
+// its number, its role (0 train, 1 valid, 2 test), its weight, the target as the model knows it, and what the
+// model answers, one value or one for each class. Without a "row_column" rows are numbered as they were read.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +18,7 @@
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "trainer/features/pipeline.hpp"
+#include "trainer/models/scorer.hpp"
 #include "trainer/train.hpp"
 
 namespace {
@@ -80,18 +83,40 @@ class Printer final : public trainer::TrainObserver {
   Result<void> checkpoint(std::uint64_t, ByteView) override { return {}; }
 };
 
-void write_roles(Blocks& blocks, const trainer::Schema& schema, const trainer::JobSpec& spec,
-                 const std::string& path) {
+void write_rows(Blocks& blocks, const trainer::Schema& schema, const trainer::JobSpec& spec, ByteView model,
+                const std::string& row_column, const std::string& path) {
   const auto splitter = need(trainer::Splitter::make(blocks, schema, spec));
-  trainer::ReadPlan plan;
-  plan.shuffle_blocks = false;
+  const auto scorer = need(trainer::Scorer::open(model));
+  const auto numbered = schema.find(row_column);
+  if (!numbered && !row_column.empty()) fail("there is no column \"" + row_column + "\"");
+  trainer::ReadPlan plan = scorer->pipeline().read_plan(schema);
   splitter->add_columns(schema, plan);
-  const auto reader = need(trainer::BatchReader::open(blocks, schema, plan));
+  plan.shuffle_blocks = false;
+  const auto reader = need(trainer::BatchReader::open(blocks, schema, std::move(plan)));
   std::ofstream out(path, std::ios::binary);
   std::vector<trainer::RowRole> roles;
+  std::vector<double> numbers;
+  std::vector<double> line;
+  std::vector<float> answers;
+  trainer::EncodedBatch encoded;
+  double read = 0;
   while (const trainer::Batch* batch = need(reader->next())) {
     splitter->roles(*batch, roles);
-    for (const trainer::RowRole role : roles) out.put(static_cast<char>(role));
+    scorer->pipeline().encode(*batch, true, encoded);
+    scorer->score(encoded, answers);
+    numbers.resize(batch->rows());
+    for (double& number : numbers) number = read++;
+    if (numbered) batch->block().reals(*numbered, batch->block_row(0), numbers);
+    const std::size_t outputs = answers.size() / batch->rows();
+    for (std::uint32_t row = 0; row < batch->rows(); ++row) {
+      const double weight = encoded.weight.empty() ? 1 : static_cast<double>(encoded.weight[row]);
+      line = {numbers[row], static_cast<double>(roles[row]), weight,
+              static_cast<double>(encoded.target[row])};
+      for (std::size_t i = 0; i < outputs; ++i)
+        line.push_back(static_cast<double>(answers[row * outputs + i]));
+      out.write(reinterpret_cast<const char*>(line.data()),
+                static_cast<std::streamsize>(line.size() * sizeof(double)));
+    }
   }
 }
 
@@ -104,7 +129,9 @@ int main(int argc, char** argv) {
   spec_text << spec_file.rdbuf();
   json spec_json = json::parse(spec_text.str());
   const json types = spec_json.value("types", json::object());
+  const std::string row_column = spec_json.value("row_column", "");
   spec_json.erase("types");
+  spec_json.erase("row_column");
   if (!spec_json.contains("dataset")) spec_json["dataset"] = "dst_0000000000000000";
   if (!spec_json.contains("name")) spec_json["name"] = "trial";
   if (!spec_json.contains("kind")) spec_json["kind"] = "glm";
@@ -129,12 +156,12 @@ int main(int argc, char** argv) {
   for (const auto& fault : parsed.faults)
     std::fprintf(stderr, "%s: %s\n", fault.pointer.c_str(), fault.detail.c_str());
   if (!parsed.faults.empty()) return 1;
-  write_roles(blocks, report.schema, parsed.spec, std::string(argv[3]) + ".roles");
 
   Printer printer;
   const double before = bench::cpu_seconds();
   const auto trained = need(trainer::train(blocks, report.schema, parsed.spec, std::nullopt, {}, printer));
   const double seconds = bench::cpu_seconds() - before;
+  write_rows(blocks, report.schema, parsed.spec, trained.model, row_column, std::string(argv[3]) + ".rows");
   json out = {{"evaluation", json::parse(trained.evaluation_json)},
               {"summary", json::parse(trained.summary_json)},
               {"headline", json::parse(trained.headline_json)},
