@@ -82,6 +82,56 @@ class ContributionMeans {
   std::uint64_t rows_ = 0;
 };
 
+// A model without inputs: the mean of training, or its mean rate where rows have an exposure.
+class Constant {
+ public:
+  explicit Constant(const GlmModel& model) : model_(model) {}
+  void learn(const EncodedBatch& batch, std::uint32_t row, double weight) {
+    const double offset = offset_of(batch, row);
+    target_.add(static_cast<double>(batch.target[row]), weight);
+    offset_.add(model_.link == Link::log ? std::exp(offset) : offset, weight);
+  }
+  double mean() const noexcept { return target_.mean(); }
+  double weight() const noexcept { return target_.weight(); }
+  double expected(const EncodedBatch& batch, std::uint32_t row) const {
+    const double offset = offset_of(batch, row);
+    switch (model_.link) {
+      case Link::log:
+        return mean() / std::max(offset_.mean(), 1e-300) * std::exp(offset);
+      case Link::identity:
+        return mean() - offset_.mean() + offset;
+      default:
+        return mean();
+    }
+  }
+  // Its figures for the rows of a role. Only a second look at the rows knows them: the mean comes last.
+  Result<json> figures(RowSource& rows, RowRole role) const {
+    Metrics metrics(model_);
+    SAMOVAR_CHECK(rows.each(role, [&](const EncodedBatch& batch) -> Result<bool> {
+      for (std::uint32_t row = 0; row < batch.rows; ++row) {
+        const auto answer = static_cast<float>(expected(batch, row));
+        metrics.add(&answer, static_cast<double>(batch.target[row]),
+                    batch.weight.empty() ? 1 : static_cast<double>(batch.weight[row]));
+      }
+      return true;
+    }));
+    metrics.finish();
+    json out = json::object();
+    const json estimates = metrics.to_json();
+    for (const auto& [name, estimate] : estimates.items()) out[name] = estimate["value"];
+    return out;
+  }
+
+ private:
+  static double offset_of(const EncodedBatch& batch, std::uint32_t row) {
+    return batch.offset.empty() ? 0 : static_cast<double>(batch.offset[row]);
+  }
+
+  const GlmModel& model_;
+  Average target_;
+  Average offset_;
+};
+
 }  // namespace
 
 Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOptions& options) {
@@ -92,7 +142,7 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
   Subgroups subgroups(model, pipeline, rows.schema());
   Importance importance(model, pipeline, options.sample_bytes);
   std::vector<double> shares(model.classes);
-  Average train_target;
+  Constant constant(model);
   std::array<std::uint64_t, 3> counted{};
   std::vector<std::uint8_t> held_out;
   std::uint64_t seen = 0;
@@ -112,7 +162,7 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
       ++counted[role];
       held_out[row] = roles[row] == RowRole::test ? 1 : 0;
       if (roles[row] == RowRole::train) {
-        train_target.add(target, weight);
+        constant.learn(encoded, row, weight);
         if (!shares.empty()) shares[static_cast<std::size_t>(target)] += weight;
       }
     }
@@ -130,7 +180,7 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
     return Error{Errc::invalid, "the model answers some rows with no finite number: set an l2 penalty"};
   means.finish(model);
   for (Metrics& one : metrics) one.finish();
-  for (double& share : shares) share /= std::max(train_target.weight(), 1e-300);
+  for (double& share : shares) share /= std::max(constant.weight(), 1e-300);
 
   // What is shown in curves: the test rows, or the best there is instead of them.
   const std::size_t shown = counted[2] > 0 ? 2 : counted[1] > 0 ? 1 : 0;
@@ -142,7 +192,11 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
     out["rows"][kRoles[role]] = counted[role];
     out["metrics"][kRoles[role]] = metrics[role].to_json();
   }
-  out["baseline"] = Metrics::baseline(model, main, train_target.mean(), shares);
+  if (model.classes > 0) {
+    out["baseline"] = Metrics::baseline(model, main, constant.mean(), shares);
+  } else {
+    SAMOVAR_TRY(out["baseline"], constant.figures(rows, static_cast<RowRole>(shown)));
+  }
   if (model.family == Family::binomial && main.scores().both()) {
     out["roc"] = main.scores().roc();
     out["pr"] = main.scores().precision_recall();

@@ -237,7 +237,7 @@ json Metrics::baseline(const GlmModel& model, const Metrics& test, double train_
     out["pr_auc"] = positive;
     out["ks"] = 0;
     out["lift10"] = 1;
-  } else if (test.task_ == Task::classes) {
+  } else {
     double loss = 0;
     double total = 0;
     std::size_t most = 0;
@@ -255,11 +255,6 @@ json Metrics::baseline(const GlmModel& model, const Metrics& test, double train_
     }
     out["log_loss"] = loss / total;
     out["accuracy"] = right / total;
-  } else {
-    // What a constant leaves: the variance, and how far the constant is off.
-    const double off = test.target_.mean() - train_mean;
-    out["rmse"] = std::sqrt(test.target_.variance() + off * off);
-    out["r2"] = test.target_.variance() > 0 ? -off * off / test.target_.variance() : 0;
   }
   return out;
 }

@@ -51,7 +51,7 @@ class Metrics {
   std::uint64_t rows() const noexcept { return rows_; }
   // {"auc":{"value","low","high"},…}; {} when there are no rows.
   nlohmann::json to_json() const;
-  // The figures of a model that always answers with the mean, or the shares of the classes, of training.
+  // Classes: the figures of a model that always answers with their shares among the rows of training.
   static nlohmann::json baseline(const GlmModel& model, const Metrics& test, double train_mean,
                                  const std::vector<double>& train_shares);
   const ScoreList& scores() const noexcept { return scores_; }

@@ -343,5 +343,62 @@ TEST(Train, ClassesAndNumbersAndCountsAreEvaluatedAsSuch) {
   EXPECT_GT(metric(evaluation, "test", "r2"), 0.9);
 }
 
+// visits: months × a rate that x moves; cost: a sum of that many amounts, so often 0.
+tests::MemoryTable visits_table(std::uint32_t rows, std::uint64_t seed) {
+  tests::MemoryTable table({{{"x", ColumnType::real},
+                             {"months", ColumnType::integer},
+                             {"visits", ColumnType::integer},
+                             {"cost", ColumnType::real}}});
+  Luck luck(seed);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const double x = luck.normal();
+    const auto months = static_cast<std::int64_t>(1 + luck.unit() * 12);
+    const double mean = static_cast<double>(months) * std::exp(-2 + 0.5 * x);
+    // Knuth's way to a Poisson number.
+    std::int64_t visits = -1;
+    for (double left = 1; left > std::exp(-mean); ++visits) left *= luck.unit();
+    double cost = 0;
+    for (std::int64_t i = 0; i < visits; ++i) cost -= 100 * std::log(1 - luck.unit());
+    table.add({x, months, visits, cost});
+  }
+  return table;
+}
+
+TEST(Train, TheBaselineOfCountsKnowsTheExposure) {
+  tests::MemoryTable table = visits_table(4000, 21);
+  JobSpec spec = job("visits", {{"family", "poisson"}});
+  spec.inputs = {"x"};
+  spec.exposure = "months";
+  const json evaluation = evaluation_of(table, spec);
+  EXPECT_EQ(evaluation["task"], "count");
+  for (const char* name : {"deviance", "rmse", "mae"}) {
+    ASSERT_TRUE(evaluation["baseline"].contains(name)) << name;
+    EXPECT_GT(evaluation["baseline"][name].get<double>(), metric(evaluation, "test", name)) << name;
+  }
+  // One rate for every month tells more than one number for every row.
+  spec.exposure.clear();
+  const json without = evaluation_of(table, spec);
+  EXPECT_LT(evaluation["baseline"]["deviance"].get<double>(),
+            0.9 * without["baseline"]["deviance"].get<double>());
+}
+
+TEST(Train, TweedieFindsTheEffectAmongZeros) {
+  tests::MemoryTable table = visits_table(6000, 22);
+  JobSpec spec = job("cost", {{"family", "tweedie"}, {"power", 1.5}});
+  spec.inputs = {"x"};
+  spec.exposure = "months";
+  const json evaluation = evaluation_of(table, spec);
+  EXPECT_EQ(evaluation["model"]["family"], "tweedie");
+  EXPECT_TRUE(evaluation["model"]["converged"].get<bool>());
+  EXPECT_NEAR(evaluation["coefficients"][0]["estimate"].get<double>(), 0.5, 0.08);
+  EXPECT_NEAR(evaluation["intercept"].get<double>(), std::log(100) - 2, 0.1);
+  EXPECT_LT(metric(evaluation, "test", "deviance"), 0.95 * evaluation["baseline"]["deviance"].get<double>());
+  // Another solver ends in the same place.
+  spec.parameters["solver"] = "lbfgs";
+  spec.parameters["l2"] = 0;
+  const json again = evaluation_of(table, spec);
+  EXPECT_NEAR(metric(again, "train", "deviance"), metric(evaluation, "train", "deviance"), 1e-4);
+}
+
 }  // namespace
 }  // namespace samovar::trainer
