@@ -11,7 +11,7 @@ namespace samovar::trainer {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4b56'4d53;  // "SMVK"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kCurveFields = 4;
 constexpr std::size_t kCurvePointsMax = 400;
 // Between two reports of progress or metrics.
@@ -63,14 +63,36 @@ Result<Resume> Session::open(ByteView checkpoint) const {
   const auto notes = in.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < notes && !in.failed(); ++i) resume.notes.push_back(in.text());
   in.get(resume.solver);
+  resume.part = in.get<std::uint32_t>();
+  resume.steps_before = in.get<std::uint64_t>();
+  resume.rows_before = in.get<std::uint64_t>();
+  resume.steps = in.get<std::uint64_t>();
+  resume.rows = in.get<std::uint64_t>();
+  resume.kept = in.text();
   SAMOVAR_CHECK(in.done());
   return resume;
 }
 
 void Session::go_on_from(const Resume& resume) {
   seconds_before_ = resume.seconds;
+  steps_before_ = resume.steps_before;
+  rows_before_ = resume.rows_before;
+  last_step_ = resume.steps;
+  told_.rows = resume.rows;
   curve_ = resume.curve;
   notes_.insert(notes_.end(), resume.notes.begin(), resume.notes.end());
+}
+
+void Session::begin_part(std::uint32_t part, std::uint32_t parts, std::string kept) {
+  if (part > part_) {
+    steps_before_ = last_step_;
+    rows_before_ = told_.rows;
+    curve_.clear();
+    notes_.clear();
+  }
+  part_ = part;
+  parts_ = parts;
+  kept_ = std::move(kept);
 }
 
 void Session::enter(std::string_view step, double from, double to, std::uint32_t stage) {
@@ -82,7 +104,7 @@ void Session::enter(std::string_view step, double from, double to, std::uint32_t
 
 Result<void> Session::progress(double share) {
   told_.step = step_;
-  told_.share = from_ + (to_ - from_) * std::clamp(share, 0.0, 1.0);
+  told_.share = (part_ + from_ + (to_ - from_) * std::clamp(share, 0.0, 1.0)) / parts_;
   if (!observer_.progress(told_)) return Error{Errc::conflict, "stopped as asked"};
   return {};
 }
@@ -103,15 +125,16 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
     }
   }
   const MonoTime now = clock_.mono();
+  const std::uint64_t step = last_step_ = steps_before_ + report.step;
+  told_.rows = rows_before_ + report.rows;
+  told_.pass = report.pass;
   bool go_on = true;
   if (now - last_told_ >= kTellEvery) {
     last_told_ = now;
-    told_.rows = report.rows;
-    told_.pass = report.pass;
     go_on = progress(report.share).has_value();
     TrainMetric metric;
-    metric.step = report.step;
-    metric.rows = report.rows;
+    metric.step = step;
+    metric.rows = told_.rows;
     metric.seconds = seconds();
     if (report.train_loss && std::isfinite(*report.train_loss))
       metric.values.emplace_back("train_loss", *report.train_loss);
@@ -120,10 +143,10 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
     go_on = (metric.values.empty() || observer_.metric(metric)) && go_on;
   }
   const bool due = options_.checkpoint_steps != 0
-                       ? report.step % options_.checkpoint_steps == 0
+                       ? step % options_.checkpoint_steps == 0
                        : to_seconds(now - last_checkpoint_) >= options_.checkpoint_seconds;
   if (due || !go_on) {
-    SAMOVAR_CHECK(checkpoint(report.step, save));
+    SAMOVAR_CHECK(checkpoint(step, save));
     last_checkpoint_ = clock_.mono();
   }
   if (!go_on) return Error{Errc::conflict, "stopped as asked"};
@@ -143,6 +166,12 @@ Result<void> Session::checkpoint(std::uint64_t step, const std::function<void(St
   out.put(static_cast<std::uint32_t>(notes_.size()));
   for (const std::string& note : notes_) out.put(std::string_view(note));
   out.put(solver.take());
+  out.put(part_);
+  out.put(steps_before_);
+  out.put(rows_before_);
+  out.put(last_step_);
+  out.put(told_.rows);
+  out.put(std::string_view(kept_));
   return observer_.checkpoint(step, out.take());
 }
 

@@ -24,6 +24,12 @@ struct Resume {
   std::vector<double> curve;       // step, rows, train loss, valid loss after each other
   std::vector<std::string> notes;  // of stages that are over
   Bytes solver;                    // its state; empty: the stage has not begun
+  std::uint32_t part = 0;          // which training of the job, and what those before it left
+  std::uint64_t steps_before = 0;
+  std::uint64_t rows_before = 0;
+  std::uint64_t steps = 0;  // all so far
+  std::uint64_t rows = 0;
+  std::string kept;
 };
 
 class Session final : public StepHooks {
@@ -34,7 +40,11 @@ class Session final : public StepHooks {
   Result<Resume> open(ByteView checkpoint) const;
   void go_on_from(const Resume& resume);
 
-  // Shares of the whole job: from where to where a stage goes.
+  // A job may have several trainings after each other, all but the last for what they show. What begins here
+  // is one of them; `kept` is what those before it showed, for the checkpoints.
+  void begin_part(std::uint32_t part, std::uint32_t parts, std::string kept);
+
+  // Shares of the training: from where to where a stage goes.
   void enter(std::string_view step, double from, double to, std::uint32_t stage);
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
@@ -63,6 +73,12 @@ class Session final : public StepHooks {
   double from_ = 0;
   double to_ = 0;
   std::uint32_t stage_ = 0;
+  std::uint32_t part_ = 0;
+  std::uint32_t parts_ = 1;
+  std::uint64_t steps_before_ = 0;  // of the parts before this one
+  std::uint64_t rows_before_ = 0;
+  std::uint64_t last_step_ = 0;
+  std::string kept_;
   TrainProgress told_;
   std::vector<double> curve_;
   std::vector<std::string> notes_;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "trainer/evaluate/evaluate.hpp"
+#include "trainer/evaluate/folds.hpp"
 #include "trainer/features/advice.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm_choice.hpp"
@@ -38,36 +40,50 @@ struct Outcome {
 
 class Training {
  public:
+  // `splitter` says which fold, if any, is held out.
   Training(BlockSource& source, const Schema& schema, const JobSpec& spec, const TrainOptions& options,
-           TrainObserver& observer)
+           TrainObserver& observer, Session& session, const Splitter& splitter)
       : source_(source),
         schema_(schema),
         spec_(spec),
         options_(options),
         observer_(observer),
-        session_(observer, options, job_mark(source, schema, spec)) {}
+        session_(session),
+        splitter_(splitter) {}
 
-  Result<Trained> run(std::optional<ByteView> checkpoint) {
-    std::vector<SpecFault> faults;
-    parameters_ = parse_glm_parameters(spec_.parameters, "/parameters", faults);
-    if (!faults.empty()) return Error{Errc::invalid, faults.front().detail};
-    if (checkpoint) {
-      SAMOVAR_TRY(resume_, session_.open(*checkpoint));
-      resumed_ = true;
-    }
-    SAMOVAR_CHECK(prepare());
-    SAMOVAR_TRY(Outcome outcome, solve());
-    SAMOVAR_TRY(json evaluation, evaluate(outcome));
+  // `folds`: what cross-validation showed, if there was one.
+  Result<Trained> run(std::optional<Resume> resume, const json& folds) {
+    SAMOVAR_TRY(Outcome outcome, fit(std::move(resume)));
+    SAMOVAR_TRY(json evaluation, evaluate(outcome, true));
+    if (!folds.empty()) add_folds(folds, evaluation);
     return finish(std::move(outcome), std::move(evaluation));
   }
 
+  // The figures of the rows that are held out, and nothing else.
+  Result<json> run_fold(std::optional<Resume> resume) {
+    SAMOVAR_TRY(Outcome outcome, fit(std::move(resume)));
+    SAMOVAR_TRY(const json evaluation, evaluate(outcome, false));
+    return fold_figures(evaluation);
+  }
+
  private:
+  Result<Outcome> fit(std::optional<Resume> resume) {
+    std::vector<SpecFault> faults;
+    parameters_ = parse_glm_parameters(spec_.parameters, "/parameters", faults);
+    if (!faults.empty()) return Error{Errc::invalid, faults.front().detail};
+    if (resume) {
+      resume_ = *std::move(resume);
+      resumed_ = true;
+    }
+    SAMOVAR_CHECK(prepare());
+    return solve();
+  }
+
   Result<void> prepare() {
     session_.enter("preparing", 0, kTrainFrom, 0);
     SAMOVAR_CHECK(session_.progress(0));
-    SAMOVAR_TRY(splitter_, Splitter::make(source_, schema_, spec_));
     std::vector<std::string> notes;
-    SAMOVAR_TRY(pipeline_, FeaturePipeline::fit(source_, schema_, spec_, *splitter_, notes));
+    SAMOVAR_TRY(pipeline_, FeaturePipeline::fit(source_, schema_, spec_, splitter_, notes));
     for (std::string& note : notes) {
       observer_.log("info", note);
       pipeline_notes_.push_back(std::move(note));
@@ -77,7 +93,7 @@ class Training {
     std::uint64_t all = 0;
     for (std::size_t block = 0; block < source_.blocks(); ++block) all += source_.rows(block);
     rows.batch_rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / 16, 64, kBatchRows));
-    rows_ = std::make_unique<RowSource>(source_, schema_, *pipeline_, *splitter_, std::move(rows));
+    rows_ = std::make_unique<RowSource>(source_, schema_, *pipeline_, splitter_, std::move(rows));
     const double held_out =
         spec_.split.kind == SplitSpec::Kind::folds ? 0 : spec_.split.valid + spec_.split.test;
     train_rows_ = static_cast<double>(all) * std::max(1 - held_out, 0.0);
@@ -181,7 +197,7 @@ class Training {
     return out;
   }
 
-  Result<json> evaluate(Outcome& outcome) {
+  Result<json> evaluate(Outcome& outcome, bool explain) {
     session_.enter("evaluating", kTrainTo, 1, 2);
     model_.family = outcome.problem.family;
     model_.link = outcome.problem.link;
@@ -195,6 +211,7 @@ class Training {
     model_.inference = std::move(outcome.fit.inference);
     EvaluateOptions options;
     options.seed = spec_.seed;
+    options.explain = explain;
     options.sample_bytes = static_cast<std::size_t>(options_.memory_bytes / 16);
     double told = -1;
     options.progress = [this, &told](double share) {
@@ -213,7 +230,7 @@ class Training {
                    "the target \"" + spec_.target +
                        "\" has one class only among the rows to train on: choose another target or "
                        "another split"};
-    json notes = json::array();
+    json notes = evaluation.value("notes", json::array());
     for (const std::string& note : pipeline_notes_) notes.push_back(note);
     for (const std::string& note : session_.notes()) notes.push_back(note);
     for (const std::string& note : outcome.fit.notes) notes.push_back(note);
@@ -221,7 +238,7 @@ class Training {
     evaluation["notes"] = notes;
     evaluation["curve"] = session_.curve();
     SAMOVAR_TRY(const std::vector<std::string> advice,
-                advise(source_, schema_, spec_, *pipeline_, *splitter_));
+                advise(source_, schema_, spec_, *pipeline_, splitter_));
     evaluation["leakage"] = advice;
     for (const std::string& sentence : advice) observer_.log("warning", sentence);
     if (!outcome.path.empty()) {
@@ -275,13 +292,13 @@ class Training {
   const JobSpec& spec_;
   const TrainOptions& options_;
   TrainObserver& observer_;
+  Session& session_;
+  const Splitter& splitter_;
 
   // In the order they come to be.
-  Session session_;
   GlmParameters parameters_;
   Resume resume_;
   bool resumed_ = false;
-  std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<FeaturePipeline> pipeline_;
   std::vector<std::string> pipeline_notes_;
   std::unique_ptr<RowSource> rows_;
@@ -296,7 +313,33 @@ class Training {
 Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& spec,
                       std::optional<ByteView> checkpoint, const TrainOptions& options,
                       TrainObserver& observer) {
-  return Training(source, schema, spec, options, observer).run(checkpoint);
+  Session session(observer, options, job_mark(source, schema, spec));
+  std::optional<Resume> resume;
+  if (checkpoint) {
+    SAMOVAR_TRY(resume, session.open(*checkpoint));
+  }
+  SAMOVAR_TRY(const auto whole, Splitter::make(source, schema, spec));
+  const unsigned folds = whole->folds();
+  std::uint32_t part = resume ? resume->part : 0;
+  json figures = json::array();
+  if (resume && !resume->kept.empty()) figures = json::parse(resume->kept, nullptr, false);
+  if (part > folds || figures.is_discarded() || figures.size() != part)
+    return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
+  for (; part < folds; ++part) {
+    session.begin_part(part, folds + 1, figures.dump());
+    SAMOVAR_TRY(const auto splitter, Splitter::make(source, schema, spec, part));
+    Training training(source, schema, spec, options, observer, session, *splitter);
+    auto fold = training.run_fold(std::exchange(resume, std::nullopt));
+    if (!fold && fold.error().code() == Errc::invalid)
+      return Error{Errc::invalid, "fold " + std::to_string(part + 1) + " of " + std::to_string(folds) + ": " +
+                                      fold.error().message()};
+    if (!fold) return fold.error();
+    observer.log("info", "fold " + std::to_string(part + 1) + " of " + std::to_string(folds) + " is done");
+    figures.push_back(*std::move(fold));
+  }
+  session.begin_part(folds, folds + 1, folds > 0 ? figures.dump() : "");
+  Training training(source, schema, spec, options, observer, session, *whole);
+  return training.run(std::move(resume), figures);
 }
 
 }  // namespace samovar::trainer

@@ -167,8 +167,8 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
       }
     }
     means.add(encoded, roles);
-    subgroups.add(batch, held_out, encoded, expected);
-    if (!importance.full()) importance.add(encoded, held_out);
+    if (options.explain) subgroups.add(batch, held_out, encoded, expected);
+    if (options.explain && !importance.full()) importance.add(encoded, held_out);
     seen += batch.rows();
     stop =
         options.progress && !options.progress(static_cast<double>(seen) /
@@ -205,6 +205,7 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
     out["thresholds"] = main.scores().thresholds();
   }
   if (model.classes > 0 && main.rows() > 0) out["confusion"] = main.confusion(pipeline.classes());
+  if (!options.explain) return out;
   out["subgroups"] = subgroups.to_json();
   out["importance"] = importance.to_json(options.seed);
   return out;

@@ -17,6 +17,7 @@ namespace samovar::trainer {
 struct EvaluateOptions {
   std::uint64_t seed = 1;
   std::size_t sample_bytes = 4u << 20;
+  bool explain = true;  // subgroups and importance too
   // Called now and then with the share that is done; false: stop.
   std::function<bool(double)> progress;
 };

@@ -54,6 +54,7 @@ struct Way {
   const char* target;
   json parameters;
   bool hashed = false;
+  bool folds = false;
 };
 class Resume : public testing::TestWithParam<Way> {};
 
@@ -66,6 +67,10 @@ TEST_P(Resume, AtEveryStepEndsInTheSameBits) {
     spec.features.categories = FeatureOptions::Categories::hash;
     spec.features.numbers = FeatureOptions::Numbers::hash;
     spec.features.hash_bits = 12;
+  }
+  if (way.folds) {
+    spec.split.kind = SplitSpec::Kind::folds;
+    spec.split.folds = 3;
   }
   TrainOptions options;
   options.checkpoint_steps = 1;
@@ -93,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Way{"irls", "yes", {{"solver", "irls"}}}, Way{"lbfgs", "yes", {{"solver", "lbfgs"}}},
         Way{"classes", "class", {{"solver", "lbfgs"}, {"passes", 20}}},
+        Way{"folds", "yes", {{"solver", "irls"}}, false, true},
         Way{"path", "yes", {{"lambda_path", 4}, {"passes", 15}}},
         // 50 steps and more: 2,000 rows in batches of 125, blocks of 400
         Way{"adagrad", "yes", {{"solver", "adagrad"}, {"passes", 3}, {"early_stop", false}}},
@@ -341,6 +347,40 @@ TEST(Train, ClassesAndNumbersAndCountsAreEvaluatedAsSuch) {
   EXPECT_EQ(evaluation["task"], "number");
   EXPECT_NEAR(metric(evaluation, "test", "rmse"), 0.5, 0.06);
   EXPECT_GT(metric(evaluation, "test", "r2"), 0.9);
+}
+
+TEST(Train, FoldsAreEachTestedByAModelThatHasNotSeenThem) {
+  // Two rows of each kind and a target by chance: only a model that has seen a row knows its answer.
+  tests::MemoryTable table(
+      {{{"x", ColumnType::real}, {"code", ColumnType::category}, {"y", ColumnType::real}}});
+  Luck luck(23);
+  for (int row = 0; row < 600; ++row) {
+    const double x = luck.normal();
+    table.add({x, "c" + std::to_string(row / 2), 2 * x + luck.normal()});
+  }
+  JobSpec spec = job("y", {{"solver", "irls"}, {"l2", 0.01}});
+  spec.inputs = {"x", "code"};
+  spec.split.kind = SplitSpec::Kind::folds;
+  spec.split.folds = 4;
+  spec.split.valid = 0;
+  const json evaluation = evaluation_of(table, spec);
+  ASSERT_EQ(evaluation["folds"].size(), 4u);
+  EXPECT_EQ(evaluation["rows"]["test"], 600);
+  EXPECT_EQ(evaluation["rows"]["train"], 600);
+  EXPECT_EQ(evaluation["shown"], "test");
+  double sum = 0;
+  for (const json& fold : evaluation["folds"]) {
+    EXPECT_GT(fold["rows"].get<int>(), 100);
+    sum += fold["metrics"]["rmse"].get<double>();
+  }
+  const double rmse = metric(evaluation, "test", "rmse");
+  EXPECT_NEAR(rmse, sum / 4, 1e-9);
+  EXPECT_GT(rmse, 1.0);
+  EXPECT_LT(metric(evaluation, "train", "rmse"), 0.8);
+  EXPECT_LT(rmse, evaluation["baseline"]["rmse"].get<double>());
+  EXPECT_LT(evaluation["metrics"]["test"]["rmse"]["low"].get<double>(), rmse);
+  EXPECT_GT(evaluation["metrics"]["test"]["rmse"]["high"].get<double>(), rmse);
+  EXPECT_NE(evaluation["notes"].dump().find("Cross-validated"), std::string::npos);
 }
 
 // visits: months × a rate that x moves; cost: a sum of that many amounts, so often 0.
