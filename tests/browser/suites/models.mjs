@@ -69,12 +69,12 @@ test('models: a question in plain words becomes a job, and its curve is watched'
   await page.getByRole('img', { name: /^Loss\. / }).waitFor();
   await page.locator('canvas').first().waitFor();
   await page.getByLabel('Logarithmic').check();
-  await page.getByLabel('Along').selectOption('seconds');
+  await page.getByLabel('Along').selectOption('rows');
   await page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: 'Table' }).click();
   await page.getByRole('region', { name: 'Loss, values' }).getByRole('rowheader').first().waitFor();
   none(await faults(page, witness), 'job');
   await page.getByRole('button', { name: /^Tasks/ }).click();
-  await page.locator('header').getByRole('link', { name: model }).waitFor();
+  await page.locator('header').getByRole('link', { name: model, exact: true }).waitFor();
 });
 
 test('models: the evaluation is honest and can be read without pictures', async (world) => {

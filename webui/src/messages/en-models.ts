@@ -321,6 +321,7 @@ export const modelTexts = {
   'batch.sending': 'Sending the file',
   'batch.a_file': 'Uploaded file',
   'batch.rows': { one: '{rows} row', other: '{rows} rows' },
+  'batch.more_warnings': { one: 'and {count} more like this.', other: 'and {count} more like this.' },
   'batch.download': 'Download CSV',
   'batch.download_what': 'Download CSV: predictions for {name}',
   'batch.cancel_what': 'Cancel the predictions for {name}',

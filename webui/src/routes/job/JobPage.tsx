@@ -27,8 +27,9 @@ import css from '../models/models.module.css';
 
 const linesMax = 1000;
 
+// An event may have been faster than the answer, and is newer then.
 function keep(job: Job): void {
-  jobs.value = new Map(jobs.value).set(job.id, job);
+  if ((jobs.value.get(job.id)?.revision ?? -1) <= job.revision) jobs.value = new Map(jobs.value).set(job.id, job);
 }
 
 function Actions({ job }: { job: Job }) {
@@ -297,8 +298,7 @@ function Back() {
 export default function JobPage({ id = '' }: { id?: string }) {
   const loaded = useLoad(async () => {
     const job = await models.getJob(id);
-    // An event may have been faster and newer.
-    if ((jobs.peek().get(id)?.revision ?? -1) <= job.revision) keep(job);
+    keep(job);
     return job;
   }, [id]);
   const now = jobs.value.get(id) ?? loaded.value;

@@ -95,7 +95,7 @@ function Form(props: FormProps) {
     if (!spec) return;
     void action.run(async () => {
       const made = await models.createJob(spec);
-      jobs.value = new Map(jobs.value).set(made.id, made);
+      if (!jobs.value.has(made.id)) jobs.value = new Map(jobs.value).set(made.id, made);
       navigate(jobAddress(made.id));
     });
   };

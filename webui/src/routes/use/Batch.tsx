@@ -18,8 +18,11 @@ import { useLoad } from '../../ui/useLoad';
 import { jobTones, scoringText, share } from '../../ui/work';
 import css from '../models/models.module.css';
 
+const warningsMax = 3;
+
+// An event may have been faster than the answer, and is newer then.
 function put(one: Scoring): void {
-  scorings.value = new Map(scorings.value).set(one.id, one);
+  if (!scorings.value.has(one.id)) scorings.value = new Map(scorings.value).set(one.id, one);
 }
 
 // Sends the file whole; what has arrived stays at the box, so a second try goes on from there.
@@ -67,11 +70,14 @@ function One({ one, sets }: { one: Scoring; sets: readonly Dataset[] }) {
       </p>
       {one.state === 'running' && <Meter plain fraction={share(one.rows, one.rows_total)} label={name} />}
       {one.error && <Note tone="critical">{one.error}</Note>}
-      {one.warnings.map((warning, index) => (
-        <Note key={index} tone="warning">
-          {warning.detail}
+      {one.warnings.length > 0 && (
+        <Note tone="warning">
+          {one.warnings.slice(0, warningsMax).map((warning, index) => (
+            <p key={index}>{warning.detail}</p>
+          ))}
+          {one.warnings.length > warningsMax && <p>{t('batch.more_warnings', { count: one.warnings.length - warningsMax })}</p>}
         </Note>
-      ))}
+      )}
       <div class={css.row}>
         {one.state === 'done' && (
           <LinkButton small variant="primary" icon="download" href={models.resultAddress(one.id)} download={`${one.model}-predictions.csv`} label={t('batch.download_what', { name })}>
