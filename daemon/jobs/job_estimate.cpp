@@ -26,6 +26,7 @@ double scaled(const PastJob& past, const JobSize& size) {
   double factor = cells(size) / std::max(1.0, cells(past.size));
   if (size.passes > 0 && past.size.passes > 0)
     factor *= static_cast<double>(size.passes) / static_cast<double>(past.size.passes);
+  factor *= static_cast<double>(size.trainings) / static_cast<double>(past.size.trainings);
   return kFixedSeconds + std::max(0.0, past.seconds - kFixedSeconds) * factor;
 }
 
@@ -54,6 +55,7 @@ JobSize size_of(const trainer::JobSpec& spec, std::uint64_t rows, std::size_t co
   size.rows = rows;
   size.inputs =
       spec.inputs.empty() ? columns - std::min(columns, spec.ignore.size() + 1) : spec.inputs.size();
+  if (spec.split.kind == trainer::SplitSpec::Kind::folds) size.trainings = spec.split.folds + 1;
   const auto& parameters = spec.parameters;
   if (parameters.is_object()) {
     if (const auto at = parameters.find("solver"); at != parameters.end() && at->is_string())
@@ -84,7 +86,7 @@ Estimate estimate_job(const trainer::JobSpec& spec, const JobSize& size, const s
   }
   estimate.basis = "guessed";
   const double passes = size.passes > 0 ? static_cast<double>(size.passes) + 3 : kGuessedPasses;
-  estimate.seconds = kFixedSeconds + cells(size) * passes / kGuessedCellsPerSecond;
+  estimate.seconds = kFixedSeconds + cells(size) * passes * size.trainings / kGuessedCellsPerSecond;
   estimate.watt_hours = estimate.seconds * kGuessedWatts / kJoulesPerWattHour;
   return estimate;
 }

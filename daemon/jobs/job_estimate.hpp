@@ -19,6 +19,7 @@ struct JobSize {
   std::uint64_t rows = 0;
   std::uint64_t inputs = 0;
   std::uint64_t passes = 0;  // as asked for; 0: as many as it takes
+  unsigned trainings = 1;    // one for each fold, and that of the model
 };
 JobSize size_of(const trainer::JobSpec& spec, std::uint64_t rows, std::size_t columns);
 

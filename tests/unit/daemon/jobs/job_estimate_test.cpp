@@ -44,6 +44,10 @@ TEST(JobEstimate, GrowsWithRowsInputsAndPasses) {
   EXPECT_NEAR(estimate_job(spec, size_of(spec, 1000, 21), {past}).seconds, 20.3, 1e-9);
   EXPECT_NEAR(estimate_job(spec_of("adagrad", 15), size_of(spec_of("adagrad", 15), 1000, 11), {past}).seconds,
               30.3, 1e-9);
+  auto folds = spec;
+  folds.split.kind = trainer::SplitSpec::Kind::folds;
+  folds.split.folds = 4;
+  EXPECT_NEAR(estimate_job(folds, size_of(folds, 1000, 11), {past}).seconds, 50.3, 1e-9);
 }
 
 TEST(JobEstimate, PrefersTheSameSolverThenTheSameData) {
