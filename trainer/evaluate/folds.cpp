@@ -110,8 +110,8 @@ void add_folds(const json& folds, json& evaluation) {
   evaluation["notes"] = json::array(
       {"Cross-validated: the test figures are the mean over " + std::to_string(folds.size()) +
        " folds, each judged by a model that had not seen it, and the interval says how far folds differ. The "
-       "model kept was then trained on the rows of all folds. " +
-       curves});
+       "model kept was then trained on all folds together" +
+       (evaluation["rows"]["valid"] == 0 ? ". " : ", without the validation rows. ") + curves});
 }
 
 }  // namespace samovar::trainer
