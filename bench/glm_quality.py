@@ -21,7 +21,7 @@ import tempfile
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 
 WORSE_MOST = 0.001
 ROW = "row_number"
@@ -156,7 +156,7 @@ def peer(task, x, spare, y, exposure, train, test, l2):
         model = PoissonRegressor(alpha=l2 / exposure[train].sum(), solver="newton-cholesky", tol=1e-10, max_iter=200)
         model.fit(x[train], y[train] / exposure[train], sample_weight=exposure[train])
         return model.predict(x[test]) * exposure[test]
-    model = Ridge(alpha=l2) if l2 > 0 else Ridge(alpha=0, solver="svd")
+    model = Ridge(alpha=l2) if l2 > 0 else LinearRegression()
     return model.fit(x[train], y[train]).predict(x[test])
 
 
