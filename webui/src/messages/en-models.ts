@@ -38,6 +38,7 @@ export const modelTexts = {
   'job.owner': 'Owner',
   'job.created': 'Made',
   'job.predicts': 'Predicts {target}.',
+  'job.predicts_by': '{kind} for {target}',
   'job.predicts_from': 'Predicts {target} from {data}.',
   'job.progress_of': 'Progress of {name}',
   'operation.ahead_short': { one: '{count} ahead', other: '{count} ahead' },

@@ -138,6 +138,7 @@ describe('asking', () => {
     expect(toRow(inputs, { age: '6,5', ward: ' other ', alone: 'false', note: '' })).toEqual({ age: 6.5, ward: 'other', alone: false, note: null });
     expect(toRow(inputs, { age: 'old' })).toEqual({ age: 'old', ward: null, alone: null, note: null });
     expect(shownValue(inputs[2]!, 'yes')).toBe('true');
+    expect(shownValue({ name: 'bmi', type: 'real' }, 27.400000000000002)).toBe('27.4');
     const when: SignatureInput = { name: 'when', type: 'time' };
     expect(shownValue(when, 1_640_995_200_000_000)).toBe('2022-01-01');
     expect(shownValue(when, '1672548444177568')).toBe('2023-01-01T04:47:24Z');

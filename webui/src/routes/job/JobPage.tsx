@@ -103,7 +103,7 @@ function Actions({ job }: { job: Job }) {
 }
 
 function Progress({ job }: { job: Job }) {
-  const watts = job.seconds > 0 ? (job.watt_hours * 3600) / job.seconds : null;
+  const watts = job.seconds > 0 && job.watt_hours > 0 ? (job.watt_hours * 3600) / job.seconds : null;
   const rows: [string, string][] = [
     [t('job.time'), f.duration(job.seconds)],
     ...(job.state === 'running' ? ([[t('job.left'), f.duration(job.seconds_left)]] as [string, string][]) : []),

@@ -44,12 +44,11 @@ const columns: readonly Column<Job>[] = [
         <a href={jobAddress(job.id)} translate={false}>
           {job.name}
         </a>
-        <span class={css.sub}>{t('job.predicts', { target: job.target })}</span>
+        <span class={css.sub}>{t('job.predicts_by', { target: job.target, kind: kindName(job.kind) })}</span>
       </>
     ),
   },
   { id: 'state', title: t('job.state'), sort: (job) => job.state, cell: (job) => <State job={job} /> },
-  { id: 'kind', title: t('job.kind'), sort: (job) => job.kind, cell: (job) => kindName(job.kind) },
   { id: 'data', title: t('job.data'), sort: (job) => job.dataset, cell: (job) => <span translate={false}>{job.dataset ?? '–'}</span> },
   {
     id: 'best',
@@ -67,7 +66,7 @@ const columns: readonly Column<Job>[] = [
   },
   { id: 'energy', title: t('job.energy'), numeric: true, sort: (job) => job.watt_hours, cell: (job) => wattHours(job.watt_hours) },
   { id: 'owner', title: t('job.owner'), sort: (job) => job.owner, cell: (job) => <span translate={false}>{job.owner}</span> },
-  { id: 'created', title: t('job.created'), nowrap: true, sort: (job) => job.created_at, cell: (job) => f.ago(job.created_at, serverNow()) },
+  { id: 'created', title: t('job.created'), sort: (job) => job.created_at, cell: (job) => f.ago(job.created_at, serverNow()) },
 ];
 
 function List() {

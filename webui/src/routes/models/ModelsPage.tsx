@@ -32,7 +32,7 @@ const columns: readonly Column<Model>[] = [
         <a href={modelAddress(model.name)} translate={false}>
           {model.name}
         </a>
-        <span class={css.sub}>{model.description || (model.target && t('job.predicts', { target: model.target }))}</span>
+        <span class={css.sub}>{model.description || (model.target && t('job.predicts_by', { target: model.target, kind: kindName(model.kind) }))}</span>
       </>
     ),
   },
@@ -43,10 +43,9 @@ const columns: readonly Column<Model>[] = [
     cell: (model) => (model.serving ? <Badge tone="ok" text={t('model.serving', { version: model.serving })} /> : <Badge tone="neutral" text={t('model.not_serving')} />),
   },
   { id: 'metric', title: t('model.quality'), cell: (model) => headline(model.headline) },
-  { id: 'kind', title: t('job.kind'), sort: (model) => model.kind, cell: (model) => kindName(model.kind) },
   { id: 'version', title: t('model.versions'), numeric: true, sort: (model) => model.version, cell: (model) => f.number(model.version) },
   { id: 'owner', title: t('job.owner'), sort: (model) => model.owner, cell: (model) => <span translate={false}>{model.owner}</span> },
-  { id: 'created', title: t('job.created'), nowrap: true, sort: (model) => model.created_at, cell: (model) => f.ago(model.created_at, serverNow()) },
+  { id: 'created', title: t('job.created'), sort: (model) => model.created_at, cell: (model) => f.ago(model.created_at, serverNow()) },
   {
     id: 'actions',
     title: t('table.actions'),

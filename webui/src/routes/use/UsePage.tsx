@@ -45,8 +45,8 @@ function Parts({ model, version }: { model: ModelDetail; version: ModelVersion }
               {t('settings.download_ca')}
             </LinkButton>
           </div>
-          <Snippet title="curl" text={curlText(location.origin, model.name, row)} />
-          <Snippet title="Python" text={pythonText(location.origin, model.name, row)} />
+          <Snippet named title="curl" text={curlText(location.origin, model.name, row)} />
+          <Snippet named title="Python" text={pythonText(location.origin, model.name, row)} />
         </div>
       </Card>
       {model.may_export && <TakeAway model={model.name} version={version.version} />}

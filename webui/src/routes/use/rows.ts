@@ -12,7 +12,8 @@ export function shownValue(input: SignatureInput, value: unknown): string {
     const text = new Date(Number(value) / 1000).toISOString();
     return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 19) + 'Z';
   }
-  return String(value);
+  // 27.4, not 27.400000000000002.
+  return typeof value === 'number' ? String(Number(value.toPrecision(12))) : String(value);
 }
 export const exampleRow = (inputs: readonly SignatureInput[]): Typed => Object.fromEntries(inputs.map((input) => [input.name, shownValue(input, input.example)]));
 
