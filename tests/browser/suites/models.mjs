@@ -180,7 +180,8 @@ test('models: a second version is put into use and rolled back with one press ea
   await said(page, `${model}: version 1 is in use.`);
   await page.getByRole('button', { name: 'Put into use: version 2' }).click();
   await said(page, `${model}: version 2 is in use.`);
-  check(await page.getByRole('button', { name: 'Delete version 2' }).isDisabled(), 'the version in use can be deleted');
+  // The version in use cannot be deleted.
+  await page.getByRole('button', { name: 'Delete version 2', disabled: true }).waitFor();
   await page.getByRole('button', { name: 'Roll back' }).click();
   await said(page, 'the version before is in use again');
   await page.getByRole('button', { name: 'Put into use: version 2' }).waitFor();
