@@ -2,6 +2,7 @@
 
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +24,14 @@ sigset_t stop_signals() {
   return set;
 }
 
+// Runs only in threads that a library started before main() (OpenBLAS does): they have not blocked the
+// signal. From here on this one has, and the signal goes to the process again, until it waits for the
+// watcher.
+void hand_on(int signal, siginfo_t* /*info*/, void* context) {
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
+  ::kill(::getpid(), signal);
+}
+
 void notify(const std::string& text) { sd_notify(0, text.c_str()); }
 
 void pet(Loop& loop, Duration every) {
@@ -34,7 +43,11 @@ void pet(Loop& loop, Duration every) {
 
 Result<void> block_signals() {
   const sigset_t set = stop_signals();
-  if (pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0 || std::signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+  struct sigaction foreign {};
+  foreign.sa_sigaction = hand_on;
+  foreign.sa_flags = SA_SIGINFO | SA_RESTART;
+  if (pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0 || std::signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+      sigaction(SIGINT, &foreign, nullptr) != 0 || sigaction(SIGTERM, &foreign, nullptr) != 0)
     return Error{Errc::internal, std::string("signals cannot be set up: ") + std::strerror(errno)};
   return {};
 }
