@@ -21,8 +21,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from samovard import Samovard, StartFailed  # noqa: E402
 
 PATH = re.compile(r"^(jobs|store|security\.sealed_stream)\.")
-# Reached only at other times: when a disk fills, when a data set is destroyed, when an upload is resumed.
-ELSEWHERE = re.compile(r"ballast|destroy|collect|store\.remove|staging\.open|return")
+# Reached only at other times: when a disk fills, when a data set is destroyed, when an upload is resumed; those of
+# jobs and models by train_kill.py.
+ELSEWHERE = re.compile(r"ballast|destroy|collect|store\.remove|staging\.open|return|^jobs\.(train|score|model)\.")
 ROWS = 3000
 WAIT_SECONDS_MAX = 120
 
