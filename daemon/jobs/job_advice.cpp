@@ -32,6 +32,21 @@ bool names_an_owner(const std::string& name) {
                      [&text](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
+// Long columns have their different values estimated, some percent off: near one for each row is taken for
+// that, and only clearly fewer for several rows of one owner.
+constexpr double kSurelyOneEach = 0.95;
+constexpr double kSurelyFewer = 0.9;
+
+enum class Values : std::uint8_t { one_each, unclear, repeated };
+
+Values values_of(const json& column, std::uint64_t distinct, std::uint64_t present) {
+  if (column.value("distinct_exact", true)) return distinct == present ? Values::one_each : Values::repeated;
+  const double share =
+      static_cast<double>(distinct) / static_cast<double>(std::max<std::uint64_t>(present, 1));
+  if (share >= kSurelyOneEach) return Values::one_each;
+  return share < kSurelyFewer ? Values::repeated : Values::unclear;
+}
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -57,6 +72,7 @@ std::vector<std::string> advise_job(const trainer::JobSpec& spec, const json& pr
     const std::string name = at->get<std::string>();
     const std::uint64_t distinct = count(column, "distinct");
     const std::uint64_t present = rows - std::min(rows, count(column, "missing"));
+    const Values values = values_of(column, distinct, present);
     if (name == spec.target) {
       if (distinct == 1)
         advice.push_back(fmt::format("The target \"{}\" has the same value in all rows.", name));
@@ -68,14 +84,14 @@ std::vector<std::string> advise_job(const trainer::JobSpec& spec, const json& pr
     const std::string type = column.value("type", "");
     const bool is_input = spec.inputs.empty() ? !contains(spec.ignore, name) : contains(spec.inputs, name);
     // Rows of one owner on both sides of a random split make a model look better than it is.
-    if (names_an_owner(name) && type != "real" && distinct >= kOwnersMin && distinct < present &&
+    if (names_an_owner(name) && type != "real" && distinct >= kOwnersMin && values == Values::repeated &&
         spec.split.kind == trainer::SplitSpec::Kind::random)
       advice.push_back(
           fmt::format("\"{}\" says whose a row is, and owners have several rows: split by it "
                       "(group), or the model is tested on people it has seen.",
                       name));
     if (!is_input) continue;
-    if (present > kFewRows && distinct == present && (type == "category" || type == "integer"))
+    if (present > kFewRows && values == Values::one_each && (type == "category" || type == "integer"))
       advice.push_back(fmt::format(
           "\"{}\" has another value in each row: it names rows and teaches nothing. Leave it out.", name));
     const auto correlation = column.find("correlation");
