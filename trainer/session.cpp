@@ -16,6 +16,7 @@ constexpr std::size_t kCurveFields = 4;
 constexpr std::size_t kCurvePointsMax = 400;
 // Between two reports of progress or metrics.
 constexpr MonoTime kTellEvery = std::chrono::milliseconds(400);
+constexpr unsigned kPointsAtOnceMax = 200;
 
 std::uint64_t mark_text(std::uint64_t mark, std::string_view text) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
@@ -128,10 +129,15 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
   const std::uint64_t step = last_step_ = steps_before_ + report.step;
   told_.rows = rows_before_ + report.rows;
   told_.pass = report.pass;
+  const bool tell = now - last_told_ >= kTellEvery;
   bool go_on = true;
-  if (now - last_told_ >= kTellEvery) {
+  if (tell) {
     last_told_ = now;
     go_on = progress(report.share).has_value();
+  }
+  // A short training has its whole curve, a long one two points a second.
+  if (tell || (report.curve && points_told_ < kPointsAtOnceMax)) {
+    ++points_told_;
     TrainMetric metric;
     metric.step = step;
     metric.rows = told_.rows;

@@ -68,6 +68,7 @@ class Session final : public StepHooks {
   MonoTime began_;
   MonoTime last_checkpoint_;
   MonoTime last_told_;
+  unsigned points_told_ = 0;
   double seconds_before_ = 0;
   std::string step_ = "preparing";
   double from_ = 0;
