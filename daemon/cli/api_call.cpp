@@ -186,7 +186,11 @@ Result<HttpReply> App::check_reply(const Call& call, HttpReply reply) {
   if (message.empty()) message = text(document, "title");
   if (document.contains("errors") && document["errors"].is_array()) {
     for (const json& error : document["errors"]) {
-      if (error.is_object())
+      if (!error.is_object()) continue;
+      // A single fault is the whole detail: then only where it lies is missing.
+      if (text(error, "detail") == message)
+        message += fmt::format(" ({})", text(error, "pointer"));
+      else
         message += fmt::format("\n  {}: {}", text(error, "pointer"), text(error, "detail"));
     }
   }
