@@ -172,7 +172,7 @@ void LocalData::release_upload(const std::string& upload_id) {
 // For one data set only: at its end the file is moved away.
 Result<void> LocalData::take_upload(const std::string& upload_id) {
   if (taken_.count(upload_id) != 0)
-    return Error{Errc::conflict, "a data set is being made of this upload already"};
+    return Error{Errc::conflict, "this upload is being read already: wait until that is done"};
   SAMOVAR_CHECK(uploads_->hold(upload_id));
   taken_.insert(upload_id);
   return {};
