@@ -33,9 +33,15 @@ float slot_sum(const Plan& plan, const std::uint32_t* slots, std::size_t n, cons
   float sum = 0;
   if constexpr (rule == Rule::ftrl) {
     Floats sums = lanes::spread(0);
-    for (; i + kLanes <= n && !lanes::any_none(lanes::load(slots + i)); i += kLanes) {
-      const lanes::Pairs p = lanes::gather(cells, slots + i);
-      sums += ops::weight_of<rule, Ints, Floats>(p.first, p.second, plan.o, plan.rates);
+    while (i < n && n >= kLanes) {
+      // The last group reaches back over slots that were added already, and leaves those out.
+      const std::size_t left = n - i < kLanes ? n - i : kLanes;
+      const std::uint32_t* const group = slots + i + left - kLanes;
+      if (__builtin_expect(lanes::any_none(lanes::load(group)), 0)) break;
+      i += left;
+      const lanes::Pairs p = lanes::gather(cells, group);
+      const Floats weights = ops::weight_of<rule, Ints, Floats>(p.first, p.second, plan.o, plan.rates);
+      sums += left < kLanes ? (lanes::newest(left) ? weights : lanes::spread(0)) : weights;
     }
     sum = lanes::sum(sums);
   } else {
@@ -134,8 +140,9 @@ inline void step_row(const Plan& plan, const Rows& x, std::uint32_t row, float c
 }
 
 template <Rule rule>
-void margins_of_rows(const Plan& plan, const Rows& x, const float* cells, const float* bias,
+void margins_of_rows(const Plan& shared, const Rows& x, const float* cells, const float* bias,
                      const float* offset, float* out, std::size_t out_stride) {
+  const Plan plan = shared;  // nobody else's: it stays in registers
   const float start = bias != nullptr ? ops::cell_weight<rule>(bias, plan.bias, plan.rates) : 0.0f;
   for (std::uint32_t row = 0; row < x.rows; ++row) {
     const float known = offset != nullptr ? start + offset[row] : start;

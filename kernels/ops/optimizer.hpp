@@ -11,10 +11,10 @@ namespace samovar::kernels::ops {
 // Towards 0 by `by`, and not across it.
 template <class F, class By>
 SAMOVAR_HD F shrink(F x, By by) {
-  const F low = x - by;
-  const F high = x + by;
-  const F zero = x - x;
-  return (low > zero ? low : zero) + (high < zero ? high : zero);
+  const F most = F{} + by;
+  const F least = -most;
+  const F below = x < most ? x : most;
+  return x - (below > least ? below : least);
 }
 
 // What an optimiser's steps have in common, worked out once for a call.
@@ -56,13 +56,15 @@ SAMOVAR_HD void step_pair(F& first, F& second, G gradient, const Optimizer& o, c
     first = first - rate * g;
     if constexpr (kShrinks) first = shrink(first, rate * o.l1);
   } else if constexpr (rule == Rule::ftrl) {
-    const F weight = weight_of<rule, I, F>(first, second, o, r);
     const F before = second * rsqrt<I, F>(second);
-    second = second + gradient * gradient;
+    const F held = (o.epsilon + before) * r.ftrl_scale + o.l2;  // the weight is -shrink(z) / held
+    const F square = F{} + gradient * gradient;
+    second = second + square;
     const F after = second * rsqrt<I, F>(second);
-    // What the root grew by. As a difference nothing would be left of it once the sum is large.
-    const F grown = gradient * gradient / (after + before + 1e-30f);
-    first = first + gradient - grown * r.ftrl_scale * weight;
+    // The root grew by square / (after + before): as a difference nothing would be left of it once the sum is
+    // large. One division for that and for the weight.
+    const F grown = square * r.ftrl_scale * shrink(first, o.l1) / (held * (after + before + 1e-30f));
+    first = first + gradient + grown;
   } else {
     F g = F{} + gradient;
     if constexpr (kShrinks) g = gradient + o.l2 * first;
