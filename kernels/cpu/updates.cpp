@@ -139,12 +139,28 @@ inline void step_row(const Plan& plan, const Rows& x, std::uint32_t row, float c
   }
 }
 
+// Brings the cells of a row to come into the cache while others are worked on.
+inline void prefetch_row(const std::uint32_t* slots, std::size_t n, const float* cells, std::size_t cell) {
+  for (std::size_t i = 0; i < n; ++i) {
+    // A place that is none is fetched as well: an address is only asked for, never read.
+    __builtin_prefetch(cells + slots[i] * cell, 1, 3);
+  }
+}
+// How many rows ahead: their cells come from memory while those before them are worked on, and are still in
+// the first cache then.
+constexpr std::uint32_t kRowsAhead = 6;
+
+// `following` rows come after these, and are asked for next.
 template <Rule rule>
 void margins_of_rows(const Plan& shared, const Rows& x, const float* cells, const float* bias,
-                     const float* offset, float* out, std::size_t out_stride) {
+                     const float* offset, float* out, std::size_t out_stride, std::uint32_t following = 0) {
   const Plan plan = shared;  // nobody else's: it stays in registers
+  const std::uint32_t there = x.rows + following;
   const float start = bias != nullptr ? ops::cell_weight<rule>(bias, plan.bias, plan.rates) : 0.0f;
   for (std::uint32_t row = 0; row < x.rows; ++row) {
+    if (row + kRowsAhead < there)
+      prefetch_row(x.slots + std::size_t{row + kRowsAhead} * x.slot_width, x.slot_width, cells,
+                   cell_floats(rule));
     const float known = offset != nullptr ? start + offset[row] : start;
     out[row * out_stride] = known + margin_of_cells<rule>(plan, x, row, cells);
   }
@@ -156,14 +172,6 @@ void margins_cells(Stream*, const Optimizer& o, const Rows& x, const float* cell
   with_rule(o.rule, [&](auto rule) {
     margins_of_rows<decltype(rule)::value>(plan, x, cells, bias, offset, out, out_stride);
   });
-}
-
-// Brings the cells of a row to come into the cache while others are worked on.
-inline void prefetch_row(const std::uint32_t* slots, std::size_t n, const float* cells, std::size_t cell) {
-  for (std::size_t i = 0; i < n; ++i) {
-    // A place that is none is fetched as well: an address is only asked for, never read.
-    __builtin_prefetch(cells + slots[i] * cell, 1, 3);
-  }
 }
 
 template <Rule rule, bool kShrinks>
@@ -208,10 +216,7 @@ void step_rows(Stream* stream, const Step& step, const Rows& x, const Labels& la
       const Rows rows = part(x, first, count);
       const float* offset = labels.offset != nullptr ? labels.offset + first : nullptr;
       const float* weight = labels.weight != nullptr ? labels.weight + first : nullptr;
-      const std::uint32_t next_end = x.rows - first < 2 * batch ? x.rows : first + 2 * batch;
-      for (std::uint32_t row = first + batch; row < next_end; ++row)
-        prefetch_row(x.slots + std::size_t{row} * x.slot_width, x.slot_width, cells, cell_floats(kRule));
-      margins_of_rows<kRule>(plan, rows, cells, bias_cell, offset, margins, 1);
+      margins_of_rows<kRule>(plan, rows, cells, bias_cell, offset, margins, 1, x.rows - first - count);
       families.residuals(stream, step.glm, margins, labels.target + first, weight, count, margins, loss);
       update_of_rows<kRule>(plan, rows, margins, 1, cells, bias_cell);
     }
