@@ -18,8 +18,8 @@ class StateWriter {
  public:
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void put(T value) { raw(&value, sizeof value); }
-  template <class T>
-  void put(const std::vector<T>& values) {
+  template <class T, class Memory>
+  void put(const std::vector<T, Memory>& values) {
     static_assert(std::is_trivially_copyable_v<T>);
     put(std::uint64_t{values.size()});
     raw(values.data(), values.size() * sizeof(T));
@@ -50,8 +50,8 @@ class StateReader {
     raw(&value, sizeof value);
     return value;
   }
-  template <class T>
-  void get(std::vector<T>& out) {
+  template <class T, class Memory>
+  void get(std::vector<T, Memory>& out) {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::size_t count = length(sizeof(T));
     out.resize(count);

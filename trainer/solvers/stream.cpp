@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "trainer/solvers/large_pages.hpp"
 
 namespace samovar::trainer {
 
@@ -313,7 +314,7 @@ class Stream {
   Result<std::optional<DataCursor>> load(StateReader& in) {
     Bytes cursor;
     in.get(cursor);
-    std::vector<float> cells;
+    LargeVector<float> cells;
     std::vector<float> bias;
     in.get(cells);
     in.get(bias);
@@ -385,9 +386,9 @@ class Stream {
   std::vector<double> base_;  // intercepts to begin with: the cells learn what is to be added
 
   // The state.
-  std::vector<float> cells_;
+  LargeVector<float> cells_;
   std::vector<float> bias_;
-  std::vector<float> average_;
+  LargeVector<float> average_;
   std::vector<double> average_bias_;
   std::uint64_t averages_ = 0;
   std::uint64_t step_ = 0;
