@@ -16,7 +16,7 @@ constexpr std::size_t kInputsMax = 1000;
 }  // namespace
 
 Importance::Importance(const GlmModel& model, const FeaturePipeline& pipeline, std::size_t bytes_max)
-    : model_(model), pipeline_(pipeline), bytes_max_(bytes_max) {
+    : model_(model), bytes_max_(bytes_max) {
   const auto named = [&](const std::string& name) {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());

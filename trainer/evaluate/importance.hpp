@@ -30,7 +30,6 @@ class Importance {
   double loss(const std::vector<float>& predictors) const;
 
   const GlmModel& model_;
-  const FeaturePipeline& pipeline_;
   const std::size_t bytes_max_;
   std::vector<std::string> names_;
   std::vector<std::size_t> dense_input_;   // by dense place
