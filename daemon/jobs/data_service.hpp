@@ -1,5 +1,5 @@
 // Everything about data that the API offers: uploads, what they hold, data sets, operations. The handlers see
-// this interface; data_service.cpp and its neighbours implement it over the store, the ingest worker and the
+// this interface; local_data.cpp and its neighbours implement it over the store, the ingest worker and the
 // replicated state.
 //
 // Rights: the caller's role and scope are settled by the route; who may see which data set is settled here,
