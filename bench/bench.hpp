@@ -1,12 +1,30 @@
-// What every timed program shares: the processor's time, and one line of JSON for a result.
+// What every timed program shares: the processor's time, one line of JSON for a result, and an end at the
+// first error.
 #pragma once
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/result.hpp"
 
 namespace samovar::bench {
+
+[[noreturn]] inline void fail(const std::string& why) {
+  std::fprintf(stderr, "bench: %s\n", why.c_str());
+  std::exit(1);
+}
+template <class T>
+T need(Result<T> result) {
+  if (!result) fail(result.error().message());
+  return *std::move(result);
+}
+inline void need(const Result<void>& result) {
+  if (!result) fail(result.error().message());
+}
 
 inline double seconds_of(clockid_t clock) {
   timespec now{};

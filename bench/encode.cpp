@@ -10,6 +10,7 @@
 #include "base/disk.hpp"
 #include "bench/bench.hpp"
 #include "bench/samples.hpp"
+#include "bench/sources.hpp"
 #include "daemon/store/shard_file.hpp"
 #include "security/aead.hpp"
 #include "security/init.hpp"
@@ -21,38 +22,13 @@ using namespace samovar;
 using namespace samovar::bench;
 using namespace samovar::trainer;
 
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "bench: %s\n", result.error().message().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-void must(const Result<void>& result) {
-  if (result) return;
-  std::fprintf(stderr, "bench: %s\n", result.error().message().c_str());
-  std::exit(1);
-}
-
-class ShardSource final : public BlockSource {
- public:
-  explicit ShardSource(std::unique_ptr<store::ShardReader> shard) : shard_(std::move(shard)) {}
-  std::size_t blocks() const override { return shard_->blocks().size(); }
-  std::uint32_t rows(std::size_t block) const override { return shard_->blocks()[block].rows; }
-  Result<void> read(std::size_t block, Bytes& out) override { return shard_->read(block, out); }
-
- private:
-  std::unique_ptr<store::ShardReader> shard_;
-};
-
 // The same blocks once they are open.
 class MemorySource final : public BlockSource {
  public:
   explicit MemorySource(BlockSource& from) {
     for (std::size_t i = 0; i < from.blocks(); ++i) {
       sizes_.push_back(from.rows(i));
-      must(from.read(i, blocks_.emplace_back()));
+      need(from.read(i, blocks_.emplace_back()));
     }
   }
   std::size_t blocks() const override { return blocks_.size(); }
@@ -85,10 +61,10 @@ class Bench {
     write(kinds);
     const auto sealed = open();
     MemorySource plain(*sealed);
-    const auto splitter = must(Splitter::make(plain, schema, spec));
+    const auto splitter = need(Splitter::make(plain, schema, spec));
     std::vector<std::string> notes;
     const double fit_before = cpu_seconds();
-    const auto pipeline = must(FeaturePipeline::fit(plain, schema, spec, *splitter, notes));
+    const auto pipeline = need(FeaturePipeline::fit(plain, schema, spec, *splitter, notes));
     print({"encode", name + ": fit", "seconds", cpu_seconds() - fit_before});
     const auto per_row = [&](const std::string& what, auto&& work) {
       const double seconds = best_cpu_seconds(quick_ ? 0.5 : 2, work);
@@ -108,7 +84,7 @@ class Bench {
  private:
   void write(const std::vector<BlockColumns>& kinds) {
     ignore(real_disk().remove(path_), "there may be none");
-    auto writer = must(store::ShardWriter::create(must(real_disk().open(path_, OpenMode::create_new)), key_,
+    auto writer = need(store::ShardWriter::create(need(real_disk().open(path_, OpenMode::create_new)), key_,
                                                   store::shard_place("dst_bench", 1, 0)));
     const std::uint64_t goal = quick_ ? 48u << 20 : 256u << 20;
     Bytes bytes;
@@ -116,26 +92,26 @@ class Bench {
     for (std::size_t i = 0; writer->plain_bytes() < goal; ++i) {
       bytes.clear();
       encode_block(kinds[i % kinds.size()], bytes);
-      must(writer->append(kinds[i % kinds.size()].rows, bytes));
+      need(writer->append(kinds[i % kinds.size()].rows, bytes));
       rows_ += kinds[i % kinds.size()].rows;
     }
-    const auto summary = must(writer->finish());
+    const auto summary = need(writer->finish());
     print({"encode", "shard", "bytes per row",
            static_cast<double>(summary.plain_bytes) / static_cast<double>(rows_)});
   }
   std::unique_ptr<ShardSource> open() {
-    return std::make_unique<ShardSource>(must(store::ShardReader::open(
-        must(real_disk().open(path_, OpenMode::read)), key_, store::shard_place("dst_bench", 1, 0))));
+    return std::make_unique<ShardSource>(need(store::ShardReader::open(
+        need(real_disk().open(path_, OpenMode::read)), key_, store::shard_place("dst_bench", 1, 0))));
   }
 
   void pass(BlockSource& source, const Schema& schema, const FeaturePipeline& pipeline,
             const Splitter& splitter, bool code, bool encode, bool split) {
     ReadPlan plan = pipeline.read_plan(schema);
     if (!code) plan.categories.clear();
-    const auto reader = must(BatchReader::open(source, schema, std::move(plan)));
+    const auto reader = need(BatchReader::open(source, schema, std::move(plan)));
     EncodedBatch out;
     std::vector<RowRole> roles;
-    while (const Batch* batch = must(reader->next())) {
+    while (const Batch* batch = need(reader->next())) {
       if (encode) pipeline.encode(*batch, true, out);
       if (split) splitter.roles(*batch, roles);
       keep(out);
@@ -152,7 +128,7 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  must(security::init({.require_locked_memory = false, .harden_process = false}));
+  need(security::init({.require_locked_memory = false, .harden_process = false}));
   Bench bench(has_flag(argc, argv, "--quick"));
   std::vector<BlockColumns> clicks;
   std::vector<BlockColumns> measured;

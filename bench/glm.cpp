@@ -17,6 +17,7 @@
 #include "bench/bench.hpp"
 #include "bench/click_text.hpp"
 #include "bench/planted_clicks.hpp"
+#include "bench/sources.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "daemon/store/shard_file.hpp"
 #include "security/init.hpp"
@@ -28,37 +29,6 @@ namespace {
 
 using nlohmann::json;
 constexpr std::string_view kBench = "glm";
-
-[[noreturn]] void fail(const std::string& why) {
-  std::fprintf(stderr, "bench_glm: %s\n", why.c_str());
-  std::exit(1);
-}
-template <class T>
-T need(Result<T> result) {
-  if (!result) fail(result.error().message());
-  return *std::move(result);
-}
-
-class FileSource final : public ingest::Source {
- public:
-  explicit FileSource(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) fail("cannot open " + path);
-  }
-  ~FileSource() override { ::close(fd_); }
-  FileSource(const FileSource&) = delete;
-  FileSource& operator=(const FileSource&) = delete;
-  Result<std::size_t> read(MutableBytes out) override {
-    const ssize_t got = ::read(fd_, out.data(), out.size());
-    if (got < 0) return Error{Errc::io, "read failed"};
-    read_ += static_cast<std::uint64_t>(got);
-    return static_cast<std::size_t>(got);
-  }
-  std::uint64_t raw_bytes_read() const override { return read_; }
-
- private:
-  int fd_;
-  std::uint64_t read_ = 0;
-};
 
 // Sealed shards: written by ingest, read by training.
 class Shards final : public ingest::ShardSink, public trainer::BlockSource {

@@ -14,6 +14,7 @@
 #include "base/disk.hpp"
 #include "bench/bench.hpp"
 #include "bench/click_text.hpp"
+#include "bench/sources.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "daemon/store/shard_file.hpp"
 #include "security/init.hpp"
@@ -22,36 +23,6 @@ namespace samovar::bench {
 namespace {
 
 constexpr std::string_view kBench = "ingest";
-
-[[noreturn]] void fail(const std::string& why) {
-  std::fprintf(stderr, "bench_ingest: %s\n", why.c_str());
-  std::exit(1);
-}
-template <class T>
-T need(Result<T> result) {
-  if (!result) fail(result.error().message());
-  return *std::move(result);
-}
-class FileSource final : public ingest::Source {
- public:
-  explicit FileSource(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) fail("cannot open " + path);
-  }
-  ~FileSource() override { ::close(fd_); }
-  FileSource(const FileSource&) = delete;
-  FileSource& operator=(const FileSource&) = delete;
-  Result<std::size_t> read(MutableBytes out) override {
-    const ssize_t got = ::read(fd_, out.data(), out.size());
-    if (got < 0) return Error{Errc::io, "read failed"};
-    read_ += static_cast<std::uint64_t>(got);
-    return static_cast<std::size_t>(got);
-  }
-  std::uint64_t raw_bytes_read() const override { return read_; }
-
- private:
-  int fd_;
-  std::uint64_t read_ = 0;
-};
 
 // The same rows again and again: a file larger than one would like to write.
 class LongSource final : public ingest::Source {

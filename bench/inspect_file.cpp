@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/disk.hpp"
+#include "bench/sources.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "daemon/ingest/sample_data.hpp"
@@ -21,21 +21,6 @@ using namespace samovar;
 using namespace samovar::ingest;
 
 namespace {
-
-class FileSource final : public Source {
- public:
-  explicit FileSource(File& file) : file_(file) {}
-  Result<std::size_t> read(MutableBytes out) override {
-    SAMOVAR_TRY(const std::size_t size, file_.read_at(at_, out));
-    at_ += size;
-    return size;
-  }
-  std::uint64_t raw_bytes_read() const override { return at_; }
-
- private:
-  File& file_;
-  std::uint64_t at_ = 0;
-};
 
 class CountingSink final : public ShardSink {
  public:
@@ -70,8 +55,7 @@ void print(const Detection& found) {
 }
 
 Result<void> ingest(const std::string& path, const Detection& found) {
-  SAMOVAR_TRY(const auto file, real_disk().open(path, OpenMode::read));
-  FileSource source(*file);
+  bench::FileSource source(path);
   IngestPlan plan;
   plan.options = found.options;
   for (const auto& column : found.columns) plan.schema.columns.push_back(column.spec);
@@ -92,8 +76,7 @@ Result<void> ingest(const std::string& path, const Detection& found) {
 }
 
 Result<void> inspect(const std::string& path, bool whole) {
-  SAMOVAR_TRY(const auto file, real_disk().open(path, OpenMode::read));
-  FileSource source(*file);
+  bench::FileSource source(path);
   SAMOVAR_TRY(const Detection found, detect(source, path, ParseHints{}));
   print(found);
   if (whole) return ingest(path, found);

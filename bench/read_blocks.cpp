@@ -10,6 +10,7 @@
 #include "base/disk.hpp"
 #include "bench/bench.hpp"
 #include "bench/samples.hpp"
+#include "bench/sources.hpp"
 #include "daemon/store/shard_file.hpp"
 #include "security/aead.hpp"
 #include "security/init.hpp"
@@ -20,31 +21,6 @@ namespace {
 using namespace samovar;
 using namespace samovar::bench;
 using namespace samovar::trainer;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "bench: %s\n", result.error().message().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-void must(const Result<void>& result) {
-  if (result) return;
-  std::fprintf(stderr, "bench: %s\n", result.error().message().c_str());
-  std::exit(1);
-}
-
-class ShardSource final : public BlockSource {
- public:
-  explicit ShardSource(std::unique_ptr<store::ShardReader> shard) : shard_(std::move(shard)) {}
-  std::size_t blocks() const override { return shard_->blocks().size(); }
-  std::uint32_t rows(std::size_t block) const override { return shard_->blocks()[block].rows; }
-  Result<void> read(std::size_t block, Bytes& out) override { return shard_->read(block, out); }
-
- private:
-  std::unique_ptr<store::ShardReader> shard_;
-};
 
 class Bench {
  public:
@@ -116,25 +92,25 @@ class Bench {
     ignore(real_disk().remove(path_), "there may be none");
     const auto file_id = store::shard_place("dst_bench", 1, 0);
     auto writer =
-        must(store::ShardWriter::create(must(real_disk().open(path_, OpenMode::create_new)), key_, file_id));
+        need(store::ShardWriter::create(need(real_disk().open(path_, OpenMode::create_new)), key_, file_id));
     const std::uint64_t goal = quick_ ? 48u << 20 : 256u << 20;
     Bytes bytes;
     for (std::size_t i = 0; writer->plain_bytes() < goal; ++i) {
       bytes.clear();
       encode_block(kinds[i % kinds.size()], bytes);
-      must(writer->append(kinds[i % kinds.size()].rows, bytes));
+      need(writer->append(kinds[i % kinds.size()].rows, bytes));
     }
-    return must(writer->finish());
+    return need(writer->finish());
   }
 
   std::uint64_t read(const Schema& schema, const ReadPlan& plan, const store::ShardSummary& shard) {
     const auto file_id = store::shard_place("dst_bench", 1, 0);
     ShardSource source(
-        must(store::ShardReader::open(must(real_disk().open(path_, OpenMode::read)), key_, file_id)));
-    const auto reader = must(BatchReader::open(source, schema, plan));
+        need(store::ShardReader::open(need(real_disk().open(path_, OpenMode::read)), key_, file_id)));
+    const auto reader = need(BatchReader::open(source, schema, plan));
     std::uint64_t bytes = 0;
     std::uint64_t rows = 0;
-    while (const Batch* batch = must(reader->next())) {
+    while (const Batch* batch = need(reader->next())) {
       bytes += batch->all_numbers().size_bytes() + batch->all_codes().size_bytes();
       rows += batch->rows();
       keep(batch->all_numbers()[0]);
@@ -153,7 +129,7 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  must(security::init({.require_locked_memory = false, .harden_process = false}));
+  need(security::init({.require_locked_memory = false, .harden_process = false}));
   const bool quick = has_flag(argc, argv, "--quick");
   Bench bench(quick, argc == 2 + (quick ? 1 : 0) ? argv[argc - 1] : nullptr);
   constexpr std::uint32_t kRows = 8192;

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string>
 
-#include "base/disk.hpp"
 #include "bench/bench.hpp"
+#include "bench/sources.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"
 #include "trainer/features/pipeline.hpp"
@@ -24,32 +24,9 @@
 namespace {
 
 using namespace samovar;
+using bench::fail;
+using bench::need;
 using nlohmann::json;
-
-[[noreturn]] void fail(const std::string& why) {
-  std::fprintf(stderr, "train_file: %s\n", why.c_str());
-  std::exit(1);
-}
-template <class T>
-T need(Result<T> result) {
-  if (!result) fail(result.error().message());
-  return *std::move(result);
-}
-
-class FileSource final : public ingest::Source {
- public:
-  explicit FileSource(File& file) : file_(file) {}
-  Result<std::size_t> read(MutableBytes out) override {
-    SAMOVAR_TRY(const std::size_t size, file_.read_at(at_, out));
-    at_ += size;
-    return size;
-  }
-  std::uint64_t raw_bytes_read() const override { return at_; }
-
- private:
-  File& file_;
-  std::uint64_t at_ = 0;
-};
 
 // Blocks in memory, in the order of the file.
 class Blocks final : public ingest::ShardSink, public trainer::BlockSource {
@@ -136,8 +113,7 @@ int main(int argc, char** argv) {
   if (!spec_json.contains("name")) spec_json["name"] = "trial";
   if (!spec_json.contains("kind")) spec_json["kind"] = "glm";
 
-  const auto file = need(real_disk().open(argv[1], OpenMode::read));
-  FileSource sample(*file);
+  bench::FileSource sample(argv[1]);
   const auto found = need(ingest::detect(sample, argv[1], ingest::ParseHints{}));
   ingest::IngestPlan plan;
   plan.options = found.options;
@@ -148,7 +124,7 @@ int main(int argc, char** argv) {
       plan.schema.columns.back().type =
           *trainer::parse_column_type(types[column.spec.name].get<std::string>());
   }
-  FileSource source(*file);
+  bench::FileSource source(argv[1]);
   Blocks blocks;
   const auto report = need(ingest::run_ingest(source, plan, blocks, {}));
 

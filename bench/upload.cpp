@@ -27,18 +27,8 @@ namespace {
 using namespace samovar;
 using namespace samovar::bench;
 
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "bench: %s\n", result.error().message().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
 void check(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "bench: %s failed\n", what);
-  std::exit(1);
+  if (!good) fail(std::string(what) + " failed");
 }
 
 struct Pem {
@@ -186,8 +176,8 @@ class Box {
     store::SpaceRules rules;
     rules.ballast_bytes = 0;
     rules.full_share = 1;
-    dir_ = std::make_unique<store::DataDir>(must(store::DataDir::open(real_disk(), folder_, rules)));
-    uploads_ = must(jobs::Uploads::open(loop_, system_rng(), real_disk(), io_, *dir_, wrap_key_));
+    dir_ = std::make_unique<store::DataDir>(need(store::DataDir::open(real_disk(), folder_, rules)));
+    uploads_ = need(jobs::Uploads::open(loop_, system_rng(), real_disk(), io_, *dir_, wrap_key_));
     call_.actor.user_id = "usr_1";
     const api::Handler take = [this](api::Request& request) -> Task<api::Response> {
       jobs::NewUpload wanted{"bench", *request.stream->content_length()};
@@ -206,9 +196,9 @@ class Box {
     };
     std::vector<api::Route> routes;
     routes.push_back({api::Method::put, "/u", api::Access::anyone(), api::Body::stream, take, 1ULL << 40});
-    server_ = must(api::Server::create(loop_, {}, must(api::Router::create(std::move(routes))), nullptr,
+    server_ = need(api::Server::create(loop_, {}, need(api::Router::create(std::move(routes))), nullptr,
                                        api::StaticFiles::embedded(), {pem.chain, pem.key}));
-    port_ = must(server_->listen({"127.0.0.1"}, 0));
+    port_ = need(server_->listen({"127.0.0.1"}, 0));
     thread_ = std::thread([this] { loop_.run(); });
   }
   Box(const Box&) = delete;
