@@ -7,18 +7,17 @@ After each kill the node comes up by itself. What was acknowledged is there: a c
 accepted ingest that ends, a data set with all its rows. What was not is absent, and nothing is left on the disk
 that nobody names. The positive control takes a shard away behind the node's back, and the check must notice.
 """
-import argparse
 import hashlib
 import http.client
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from samovard import Samovard, StartFailed  # noqa: E402
+from kills import ask, kills_at, main  # noqa: E402
+from samovard import Samovard  # noqa: E402
 
 PATH = re.compile(r"^(jobs|store|security\.sealed_stream)\.")
 # Reached only at other times: when a disk fills, when a data set is destroyed, when an upload is resumed; those of
@@ -34,10 +33,6 @@ def table(seed):
     return ("\n".join(lines) + "\n").encode()
 
 
-class Dead(Exception):
-    pass
-
-
 class Story:
     """One upload and its data set, and what the node acknowledged of them."""
 
@@ -45,19 +40,13 @@ class Story:
         self.node, self.name, self.content = node, f"Set {seed}", table(seed)
         self.upload = self.operation = None
 
-    def ask(self, method, path, body=None, **more):
-        try:
-            return self.node.request(method, path, body, timeout=60, **more)
-        except (OSError, http.client.HTTPException) as error:
-            raise Dead(str(error)) from None
-
     def tell(self):
         """Until the data set is there, or the node is dead."""
-        answer = self.ask("PUT", "/api/v1/uploads/table.csv", self.content,
+        answer = ask(self.node, "PUT", "/api/v1/uploads/table.csv", self.content,
                           headers={"Content-Type": "application/octet-stream"})
         assert answer.status == 201, answer
         self.upload = answer.json
-        answer = self.ask("POST", "/api/v1/datasets", {"upload_id": self.upload["id"], "name": self.name})
+        answer = ask(self.node, "POST", "/api/v1/datasets", {"upload_id": self.upload["id"], "name": self.name})
         assert answer.status == 202, answer
         self.operation = answer.json["id"]
         return self.wait()
@@ -65,7 +54,7 @@ class Story:
     def wait(self):
         end = time.monotonic() + WAIT_SECONDS_MAX
         while time.monotonic() < end:
-            now = self.ask("GET", "/api/v1/operations/" + self.operation).json
+            now = ask(self.node, "GET", "/api/v1/operations/" + self.operation).json
             if now["state"] not in ("queued", "running"):
                 return now
             time.sleep(0.02)
@@ -120,47 +109,11 @@ class Story:
         assert not left, f"{what}: left behind: {left}"
 
 
-def reach(node, story, point, hit):
-    """Tells the story until the armed point kills the node, or its worker. False when it was not reached."""
-    try:
-        node.start(extra=["--failpoints", f"{point}=crash@{hit}"])
-        node.log_in(transport="bearer")
-        ended = story.tell()
-        return ended["state"] == "failed"  # the worker died, the daemon told of it
-    except (Dead, StartFailed, OSError, http.client.HTTPException):
-        node.wait_dead()
-        assert node.process.returncode == -9, f"{point}: ended with {node.process.returncode}\n{node.log}"
-        return True
-
-
-def kills_at(binary, points, rounds, rng, only):
-    kills, unreached = 0, []
+def run(binary, points, options):
     with Samovard(binary) as node:
         node.set_up()
         node.stop()
-        for number, point in enumerate(points):
-            if not re.search(only, point):
-                continue
-            reached = 0
-            for one in range(rounds):
-                hit = 1 if one == 0 else rng.randint(1, 3)
-                what = f"{point}@{hit}"
-                story = Story(node, number * 100 + one)
-                killed = reach(node, story, point, hit)
-                if node.alive():
-                    node.kill()
-                node.start()
-                assert node.phase == "ready", f"{what}: came up as {node.phase}\n{node.log}"
-                node.log_in(transport="bearer")
-                story.check(what)
-                story.clean(what)
-                node.stop()
-                reached += killed
-            kills += reached
-            if reached == 0:
-                unreached.append(point)
-            print(f"  {point}: {reached} kills", flush=True)
-    return kills, unreached
+        return kills_at(node, points, lambda number, one: Story(node, number * 100 + one), options, hits_max=3)
 
 
 def positive_control(binary):
@@ -181,27 +134,5 @@ def positive_control(binary):
         return False
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("samovard")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.add_argument("--only", default=".", help="points that match this pattern")
-    options = parser.parse_args()
-    print(f"seed {options.seed}")
-    out = subprocess.run([options.samovard, "--list-failpoints"], capture_output=True, text=True, check=True, timeout=60)
-    points = [p for p in out.stdout.split() if PATH.search(p) and not ELSEWHERE.search(p)]
-    if not points:
-        print("this build has no failpoints (SAMOVAR_FAILPOINTS=OFF): nothing to test here")
-        return 77
-    kills, unreached = kills_at(options.samovard, points, options.rounds, random.Random(options.seed), options.only)
-    caught = positive_control(options.samovard)
-    print(f"{kills} kills at {len(points) - len(unreached)} points, nothing lost, nothing left; "
-          f"planted damage {'caught' if caught else 'NOT CAUGHT'}")
-    if unreached:
-        print("never reached:", " ".join(unreached))
-    return 0 if caught and not unreached else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, lambda point: PATH.search(point) and not ELSEWHERE.search(point), run, positive_control))

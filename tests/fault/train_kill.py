@@ -7,18 +7,16 @@ After each kill the node comes up by itself and the job goes on, from a checkpoi
 acknowledged, to the same model to the last bit. Afterwards nothing is left on the disk that nobody names. The positive
 control takes the committed checkpoint away behind the node's back, and the check must notice.
 """
-import argparse
-import http.client
 import math
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from samovard import Samovard, StartFailed  # noqa: E402
+from kills import ask, kills_at, main, reach  # noqa: E402
+from samovard import Samovard  # noqa: E402
 
 PATH = re.compile(r"^(jobs\.train|security\.sealed_stream|store\.descriptor)\.")
 WAIT_SECONDS_MAX = 180
@@ -38,27 +36,17 @@ def table(rows=1500):
     return ("\n".join(lines) + "\n").encode()
 
 
-class Dead(Exception):
-    pass
-
-
 class Story:
     """One training, and what the node acknowledged of it."""
 
-    def __init__(self, node, dataset, name):
-        self.node, self.dataset, self.name = node, dataset, name
+    def __init__(self, node, dataset, name, reference=None):
+        self.node, self.dataset, self.name, self.reference = node, dataset, name, reference
         self.job, self.step = None, 0
-
-    def ask(self, method, path, body=None):
-        try:
-            return self.node.request(method, path, body, timeout=60)
-        except (OSError, http.client.HTTPException) as error:
-            raise Dead(str(error)) from None
 
     def tell(self):
         """Until the job ended, or the node is dead."""
         spec = {"kind": "glm", "name": self.name, "dataset": self.dataset, "target": "came", "parameters": PARAMETERS}
-        answer = self.ask("POST", "/api/v1/jobs", spec)
+        answer = ask(self.node, "POST", "/api/v1/jobs", spec)
         assert answer.status == 201, answer
         self.job = answer.json["id"]
         return self.wait()
@@ -66,14 +54,14 @@ class Story:
     def wait(self):
         end = time.monotonic() + WAIT_SECONDS_MAX
         while time.monotonic() < end:
-            now = self.ask("GET", "/api/v1/jobs/" + self.job).json
+            now = ask(self.node, "GET", "/api/v1/jobs/" + self.job).json
             self.step = max(self.step, now["checkpoint_step"])
             if now["state"] not in ("queued", "running"):
                 return now
             time.sleep(0.005)
         raise AssertionError(f"{now} did not end:\n{self.node.log}")
 
-    def check(self, reference, what):
+    def check(self, what):
         """After a restart: the job goes on to the model it would have made."""
         if self.job is None:
             return
@@ -88,7 +76,7 @@ class Story:
         assert "anew" not in text, f"{what}: an acknowledged checkpoint was lost\n{text}"
         resumed = [int(step) for step in re.findall(r"Goes on from the checkpoint at step (\d+)", text)]
         assert not resumed or max(resumed) >= acknowledged, f"{what}: {acknowledged} was acknowledged\n{text}"
-        assert self.predictions() == reference, f"{what}: another model"
+        assert self.predictions() == self.reference, f"{what}: another model"
 
     def predictions(self):
         answer = self.node.expect(200, "POST", f"/api/v1/models/{self.name}:predict", {"rows": ROWS}).json
@@ -103,18 +91,6 @@ class Story:
         root = pathlib.Path(self.node.state_dir) / "data"
         left = [str(p.relative_to(root)) for f in ("jobs", "models") for p in (root / f).rglob("*") if p.is_file()]
         assert not left, f"{what}: left behind: {left}"
-
-
-def reach(node, story, point, hit):
-    """Tells the story until the armed point kills the node, or its worker. False when it was not reached."""
-    try:
-        node.start(extra=["--failpoints", f"{point}=crash@{hit}"])
-        node.log_in(transport="bearer")
-        return story.tell()["state"] == "failed"
-    except (Dead, StartFailed, OSError, http.client.HTTPException):
-        node.wait_dead()
-        assert node.process.returncode == -9, f"{point}: ended with {node.process.returncode}\n{node.log}"
-        return True
 
 
 def begin(node):
@@ -137,41 +113,19 @@ def begin(node):
     return now["dataset_id"], reference
 
 
-def kills_at(binary, points, rounds, rng, only):
-    kills, unreached = 0, []
+def run(binary, points, options):
     with Samovard(binary, arguments=ARGUMENTS) as node:
         dataset, reference = begin(node)
         node.stop()
-        for number, point in enumerate(points):
-            if not re.search(only, point):
-                continue
-            reached = 0
-            for one in range(rounds):
-                hit = 1 if one == 0 else rng.randint(1, 4)
-                what = f"{point}@{hit}"
-                story = Story(node, dataset, f"m{number}-{one}")
-                killed = reach(node, story, point, hit)
-                if node.alive():
-                    node.kill()
-                node.start()
-                assert node.phase == "ready", f"{what}: came up as {node.phase}\n{node.log}"
-                node.log_in(transport="bearer")
-                story.check(reference, what)
-                story.clean(what)
-                node.stop()
-                reached += killed
-            kills += reached
-            if reached == 0:
-                unreached.append(point)
-            print(f"  {point}: {reached} kills", flush=True)
-    return kills, unreached
+        story_of = lambda number, one: Story(node, dataset, f"m{number}-{one}", reference)  # noqa: E731
+        return kills_at(node, points, story_of, options, hits_max=4)
 
 
 def positive_control(binary):
     """A committed checkpoint that is gone must be noticed by the same check."""
     with Samovard(binary, arguments=ARGUMENTS) as node:
         dataset, reference = begin(node)
-        story = Story(node, dataset, "control")
+        story = Story(node, dataset, "control", reference)
         node.stop()
         assert reach(node, story, "jobs.train.checkpoint.committed", 2), "the control was not reached"
         for path in (pathlib.Path(node.state_dir) / "data" / "jobs").rglob("checkpoint-*"):
@@ -179,33 +133,11 @@ def positive_control(binary):
         node.start()
         node.log_in(transport="bearer")
         try:
-            story.check(reference, "control")
+            story.check("control")
         except AssertionError:
             return True
         return False
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("samovard")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
-    parser.add_argument("--only", default=".", help="points that match this pattern")
-    options = parser.parse_args()
-    print(f"seed {options.seed}")
-    out = subprocess.run([options.samovard, "--list-failpoints"], capture_output=True, text=True, check=True, timeout=60)
-    points = [p for p in out.stdout.split() if PATH.search(p)]
-    if not points:
-        print("this build has no failpoints (SAMOVAR_FAILPOINTS=OFF): nothing to test here")
-        return 77
-    kills, unreached = kills_at(options.samovard, points, options.rounds, random.Random(options.seed), options.only)
-    caught = positive_control(options.samovard)
-    print(f"{kills} kills at {len(points) - len(unreached)} points, nothing lost, nothing left; "
-          f"planted damage {'caught' if caught else 'NOT CAUGHT'}")
-    if unreached:
-        print("never reached:", " ".join(unreached))
-    return 0 if caught and not unreached else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PATH.search, run, positive_control))
