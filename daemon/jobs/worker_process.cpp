@@ -70,7 +70,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
                                                             std::uint64_t memory_mib) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    return Error{Errc::io, "no socket for the ingest worker: " + std::generic_category().message(errno)};
+    return Error{Errc::io, "no socket for samovar-worker: " + std::generic_category().message(errno)};
   Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
   // dup2 onto itself would keep the close-on-exec flag: away from the number the worker expects.
@@ -80,7 +80,8 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   }
   pid_t pid = -1;
   if (const int error = spawn_worker(program, memory_mib, theirs.get(), pid); error != 0)
-    return Error{Errc::unsupported, "the program " + program + ", which reads files, cannot be started (" +
+    return Error{Errc::unsupported, "the program " + program +
+                                        ", which reads files and trains, cannot be started (" +
                                         std::generic_category().message(error) +
                                         "): install the package samovar again, or correct worker_path"};
   return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours)));

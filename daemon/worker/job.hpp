@@ -1,4 +1,4 @@
-// One job of the ingest worker: look at a file, or make a data set's version of it.
+// What the worker does with a file: look at it, or make a data set's version of it.
 //
 // Threading: runs on the worker's first thread; run_ingest starts more.
 #pragma once

@@ -96,9 +96,10 @@ constexpr const char* kAllowed[] = {
 };
 
 Error failed(const char* doing, int error = errno) {
-  return {Errc::unsupported, std::string("the sandbox of the ingest worker cannot be closed: ") + doing +
-                                 ": " + std::generic_category().message(error) +
-                                 ". Without it no file is read; see docs/architecture.md"};
+  return {Errc::unsupported,
+          std::string("the sandbox of samovar-worker cannot be closed: ") + doing + ": " +
+              std::generic_category().message(error) +
+              ". Without it no file is read and nothing is trained; see docs/architecture.md"};
 }
 
 Result<void> limit(decltype(RLIMIT_CORE) resource, std::uint64_t value, const char* name) {
