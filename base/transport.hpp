@@ -2,6 +2,7 @@
 //
 // Threading: loop only.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -10,14 +11,18 @@
 
 namespace samovar {
 
+// Two ways to a peer, so that a file on its way never makes a vote wait.
+enum class Lane : std::uint8_t { control, bulk };
+
 class Transport {
  public:
   using OnMessage = std::function<void(const std::string& from, Bytes message)>;
 
   virtual ~Transport() = default;
   virtual const std::string& self() const = 0;
-  // Ok means handed over, not received: whoever needs to know asks for an answer.
-  virtual Result<void> send(const std::string& to, Bytes message) = 0;
+  // Ok means handed over, not received: whoever needs to know asks for an answer. Errc::unavailable: there is
+  // no way to it now; Errc::busy: too much waits on this lane already; Errc::invalid: too long for the lane.
+  virtual Result<void> send(const std::string& to, Bytes message, Lane lane = Lane::control) = 0;
   virtual void on_message(OnMessage handler) = 0;
 };
 

@@ -48,7 +48,7 @@ SimTransport::SimTransport(SimNetwork& network, std::string name, SimLoop& loop)
 
 SimTransport::~SimTransport() { network_.nodes_.erase(name_); }
 
-Result<void> SimTransport::send(const std::string& to, Bytes message) {
+Result<void> SimTransport::send(const std::string& to, Bytes message, Lane) {
   network_.send(name_, to, std::move(message));
   return {};
 }

@@ -65,7 +65,7 @@ class SimTransport : public Transport {
   SimTransport& operator=(const SimTransport&) = delete;
 
   const std::string& self() const override { return name_; }
-  Result<void> send(const std::string& to, Bytes message) override;
+  Result<void> send(const std::string& to, Bytes message, Lane lane = Lane::control) override;
   void on_message(OnMessage handler) override { handler_ = std::move(handler); }
 
  private:

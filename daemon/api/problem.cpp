@@ -59,6 +59,10 @@ std::optional<Mapped> mapped_refusal(const Error& error) {
       return Mapped{409, "model_protected"};
     case cluster::Refusal::no_rollback:
       return Mapped{409, "no_rollback"};
+    case cluster::Refusal::node_known:
+      return Mapped{409, "node_known"};
+    case cluster::Refusal::last_node:
+      return Mapped{409, "last_node"};
   }
   return std::nullopt;
 }

@@ -23,13 +23,25 @@
 #include "base/task.hpp"
 #include "daemon/cluster/dataset_types.hpp"
 #include "daemon/cluster/model_types.hpp"
+#include "daemon/cluster/placement.hpp"
 #include "daemon/cluster/types.hpp"
 #include "daemon/raft/consensus_log.hpp"
 
+namespace samovar::net {
+class Exchange;
+}
+
 namespace samovar::cluster {
 
+// The way to the other members; without one the box is alone. Borrowed, outlives the Cluster.
+struct ClusterLinks {
+  net::Exchange* exchange = nullptr;
+};
+
 struct ClusterOptions {
-  std::string dir;         // the raft folder
+  std::string dir;  // the raft folder
+  ClusterLinks links;
+  bool join = false;       // the state comes from the leader: info() is empty until then
   std::string cluster_id;  // "clu_…", kept beside the keyring
   std::string node_id;
   std::uint32_t key_generation = 1;
@@ -82,8 +94,16 @@ class Cluster {
 
   Task<Result<Setting>> put_setting(Call call, std::string key, std::string json,
                                     std::optional<std::uint64_t> if_revision);
-  // This node's row; writes (and records) only when something differs.
+  // This node's row; writes (and records) only when something differs. State and keys stay as they are.
   Task<Result<NodeRecord>> put_node(Call call, NodeRecord node);
+  // A new member; Refusal::node_known when one with this id is, or ever was, a member.
+  Task<Result<NodeRecord>> admit_node(Call call, NodeRecord node);
+  Task<Result<NodeRecord>> drain_node(Call call, std::string node_id, bool on);
+  // Refusal::last_node. Its copies are forgotten with the same command.
+  Task<Result<NodeRecord>> remove_node(Call call, std::string node_id);
+  // Holders of files of the store, changed after the fact is durable there. Not audited. A file that is gone
+  // meanwhile is skipped.
+  Task<Result<void>> change_copies(Call call, std::vector<CopyChange> changes);
 
   // A new data set when dataset.name is given, else a new version of the one with that id.
   Task<Result<Dataset>> commit_dataset(Call call, NewDataset manifest);
@@ -164,7 +184,10 @@ class Cluster {
 
   // Revision 0 and "{}" when never set.
   Setting setting(std::string_view key) const;
-  std::vector<NodeRecord> nodes() const;
+  std::vector<NodeRecord> nodes() const;  // members first, then those that were; by name
+  std::optional<NodeRecord> node(std::string_view id) const;
+  // Every sealed file that must exist somewhere, and who has it.
+  std::vector<StoredFile> stored_files() const;
   std::optional<SavedResponse> saved_response(std::string_view user_id, std::string_view key) const;
 
   std::optional<Dataset> dataset(std::string_view id) const;
@@ -197,6 +220,11 @@ class Cluster {
   Task<Result<AuditVerdict>> verify_audit() const;
 
   raft::ConsensusStatus status() const;
+  std::vector<raft::LogMember> log_members() const;
+  raft::ConsensusLog& log();  // for those who change its members
+  // Is there a leader that can be reached, as far as this node knows? Without one, changes are refused with
+  // Errc::unavailable and reads stay.
+  bool writable() const;
   // Equal on all nodes that applied the same log. Costs a walk over all rows: for tests and diagnosis.
   Bytes state_hash() const;
 

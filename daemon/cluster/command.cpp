@@ -48,6 +48,8 @@ constexpr std::array kRefusals = {
                 "first"},
     RefusalText{Refusal::model_protected, "this version is protected: take the protection away first"},
     RefusalText{Refusal::no_rollback, "no other version was in production before this one"},
+    RefusalText{Refusal::node_known, "a node with this id is a member, or was one"},
+    RefusalText{Refusal::last_node, "the last node cannot be removed"},
 };
 
 Fields encode_actor(const Actor& actor) {

@@ -21,6 +21,7 @@ struct Dataset {
   std::uint32_t version = 1;             // the latest
   std::optional<WallTime> binned_at;     // in the bin since
   std::vector<std::string> granted_ids;  // users who may use it beside the owner, sorted
+  unsigned copies = 0;                   // of each of its files; 0: as many as the box keeps by default
   bool has_source = true;
   std::uint64_t source_bytes = 0;
   std::uint64_t revision = 0;  // the ETag
@@ -42,6 +43,14 @@ struct ObjectRecord {
   std::string name;  // "profile", "bad-rows"
   std::uint64_t stored_bytes = 0;
   Bytes hash;
+  std::vector<std::string> node_ids;  // where copies lie, sorted
+};
+
+// A copy that is durable on a node now, or is no more. The key is StoredFile's.
+struct CopyChange {
+  std::string key;
+  std::string node_id;
+  bool there = true;
 };
 
 struct DatasetVersion {
@@ -118,6 +127,7 @@ struct OperationRecord {
   std::string kind;
   std::string owner_id;
   std::string title;
+  std::string node_id;    // who carries it out
   std::string spec_json;  // the service's own words
   std::string state;      // queued, done, failed, cancelled
   std::string dataset_id;

@@ -20,6 +20,7 @@ struct JobRecord {
   std::string kind;  // "glm"
   std::string name;  // of the model it makes
   std::string owner_id;
+  std::string node_id;  // who carries it out
   std::string dataset_id;
   std::uint32_t dataset_version = 1;
   std::string spec_json;  // trainer/spec.hpp

@@ -116,9 +116,18 @@ std::vector<NodeRecord> read_nodes(Db& db) {
   std::vector<NodeRecord> nodes;
   for (Query row(
            db, "SELECT id, name, hostname, model, version, arch, joined_us, revision FROM nodes ORDER BY id");
-       row.next();)
-    nodes.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5),
-                     row.time(6), static_cast<std::uint64_t>(row.number(7))});
+       row.next();) {
+    NodeRecord node;
+    node.id = row.text(0);
+    node.name = row.text(1);
+    node.hostname = row.text(2);
+    node.model = row.text(3);
+    node.version = row.text(4);
+    node.arch = row.text(5);
+    node.joined_at = row.time(6);
+    node.revision = static_cast<std::uint64_t>(row.number(7));
+    nodes.push_back(std::move(node));
+  }
   return nodes;
 }
 

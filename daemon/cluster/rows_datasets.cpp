@@ -78,7 +78,7 @@ std::vector<ObjectRecord> objects_of(Db& db, std::string_view id, std::uint32_t 
                  "ORDER BY name",
                  id, version);
        row.next();)
-    objects.push_back({row.text(0), count_of(row, 1), row.bytes(2)});
+    objects.push_back({row.text(0), count_of(row, 1), row.bytes(2), {}});
   return objects;
 }
 

@@ -161,14 +161,25 @@ struct Setting {
   WallTime updated_at;
 };
 
+enum class NodeState : std::uint8_t { active, draining, removed };
+std::string_view to_string(NodeState state) noexcept;
+
+// A member of the cluster, or one that was: a removed node's row stays, so that its certificate is refused by
+// name and history keeps its names.
 struct NodeRecord {
   std::string id;
   std::string name;
+  NodeState state = NodeState::active;
+  std::vector<std::string> addresses;  // of its mesh, "10.0.0.7:7443", best first
+  Bytes sign_public;                   // 32 bytes; empty for a box that is alone since before it could join
+  Bytes box_public;
+  std::uint64_t disk_bytes = 0;  // capacity for data
   std::string hostname;
   std::string model;
   std::string version;
   std::string arch;
   WallTime joined_at;
+  std::optional<WallTime> removed_at;
   std::uint64_t revision = 0;
 };
 
@@ -262,6 +273,8 @@ enum class Refusal : std::uint8_t {
   model_serving,
   model_protected,
   no_rollback,
+  node_known,  // a member with this id is there, or was
+  last_node,
 };
 Refusal refusal_of(const Error& error) noexcept;
 

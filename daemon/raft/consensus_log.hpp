@@ -10,8 +10,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/bytes.hpp"
+#include "base/disk.hpp"
 #include "base/loop.hpp"
 #include "base/result.hpp"
 
@@ -31,12 +33,34 @@ class StateMachine {
   virtual Result<void> restore(ByteView snapshot) = 0;
 };
 
+// How messages of the log reach the other members, by node id. May lose them; never alters them.
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  virtual void send(const std::string& node_id, Bytes message) = 0;
+  virtual void on_message(std::function<void(const std::string& node_id, Bytes message)> handler) = 0;
+};
+
+enum class Voice : std::uint8_t {
+  voter,
+  standby,  // receives the log, votes when it is made a voter
+};
+
+struct LogMember {
+  std::string node_id;
+  Voice voice = Voice::voter;
+  std::uint64_t match_index = 0;  // known to the leader only: how far its log goes
+  bool heard = true;              // known to the leader only: answered within the election timeout
+};
+
 struct ConsensusOptions {
   std::string dir;
   std::string cluster_id;                        // bound into every seal: logs of two boxes cannot be mixed
-  std::string node_id;                           // for messages
+  std::string node_id;                           // who we are in the log's configuration
+  Wire* wire = nullptr;                          // none: a box alone
   std::uint32_t key_generation = 1;              // bound into every seal
   bool bootstrap = false;                        // begin a new log; refused when the folder holds one already
+  bool join = false;                             // an empty folder waits for a leader's log instead
   unsigned snapshot_threshold = 1024;            // entries between snapshots
   unsigned snapshot_trailing = 256;              // entries kept behind a snapshot
   std::size_t segment_bytes = 4u * 1024 * 1024;  // of libraft's files; some are made ahead
@@ -53,8 +77,10 @@ struct ConsensusOptions {
 };
 
 struct ConsensusStatus {
-  bool leader = false;
-  bool failed = false;  // the disk failed: only a restart helps; `failure` says why
+  bool leader = false;    // and everything before its term is applied: it may propose
+  std::string leader_id;  // node id; empty while none is known
+  bool member = false;    // the configuration names us
+  bool failed = false;    // the disk failed: only a restart helps; `failure` says why
   std::string failure;
   std::uint64_t term = 0;
   std::uint64_t last_index = 0;
@@ -79,9 +105,30 @@ class ConsensusLog {
   ConsensusLog& operator=(const ConsensusLog&) = delete;
 
   // `done` runs on the loop thread, after the command is durable and applied, with apply's reply.
-  // Errc::busy and Errc::no_space: nothing happened. Errc::unavailable: the outcome is unknown (the
-  // command may be there after a restart), which is why commands carry a request id.
+  // Errc::busy, Errc::no_space and Errc::conflict (this node does not lead: ask status().leader_id): nothing
+  // happened. Errc::unavailable: the outcome is unknown (the command may be there after a restart, or come
+  // through under the next leader), which is why commands carry a request id.
   void propose(Bytes command, std::function<void(Result<Bytes>)> done);
+
+  // `done` runs once the entry with this index is applied here; Errc::timeout after `deadline`.
+  void when_applied(std::uint64_t index, Duration deadline, std::function<void(Result<void>)> done);
+
+  // ---- who is in (on the leader; one change at a time, else Errc::busy; not the leader: Errc::conflict)
+  // ---- A new member begins as a standby. Adding one who is there, or giving the voice one has, is done
+  // already.
+  void add_member(std::string node_id, std::function<void(Result<void>)> done);
+  void set_voice(std::string node_id, Voice voice, std::function<void(Result<void>)> done);
+  void remove_member(std::string node_id, std::function<void(Result<void>)> done);
+  // To this one, or to the best one; before a restart or a removal.
+  void hand_over(std::string node_id, std::function<void(Result<void>)> done);
+  std::vector<LogMember> members() const;
+  // Called on the loop when the leader known here changes (also to none).
+  void on_leader(std::function<void(const ConsensusStatus&)> listener);
+
+  // The last resort after the majority is gone for good: while the log is closed, makes this node the only
+  // voter of what it holds. Everything that only the others had is lost.
+  static Result<void> recover_alone(Disk& disk, const ConsensusOptions& options,
+                                    security::SecretBytes metadata_key);
 
   // What was deleted from the state should leave the disk: the next entries make two snapshots (libraft keeps
   // the last two), and closed segments behind them are removed. The segment being filled stays until it is

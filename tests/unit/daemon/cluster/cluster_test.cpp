@@ -166,7 +166,13 @@ TEST_F(ClusterTest, SettingsNodesRecordsAndResponses) {
   ASSERT_FALSE(stale);
   EXPECT_EQ(refusal_of(stale.error()), Refusal::stale_revision);
 
-  NodeRecord node{"n1", "box", "host", "model", "0.1.0", "x86_64", {}, 0};
+  NodeRecord node;
+  node.id = "n1";
+  node.name = "box";
+  node.hostname = "host";
+  node.model = "model";
+  node.version = "0.1.0";
+  node.arch = "x86_64";
   ASSERT_TRUE(wait(cluster_->put_node({Actor::system(), {}}, node)));
   const auto sequence = cluster_->status().sequence;
   ASSERT_TRUE(wait(cluster_->put_node({Actor::system(), {}}, node)));

@@ -1,0 +1,44 @@
+// One connection between a member and a node that is no member yet: TLS that hides, but proves nothing. What
+// it carries proves itself (security/join.hpp). Messages of at most 64 KiB, one connection at a time at the
+// door.
+//
+// Threading: loop only from outside. Ownership: a JoinDoor or a line is closed by destroying it.
+// Format:    docs/formats/join.md
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/loop.hpp"
+#include "base/result.hpp"
+#include "base/task.hpp"
+
+namespace samovar::net {
+
+inline constexpr std::size_t kJoinMessageBytesMax = 64 * 1024;
+
+class JoinLine {
+ public:
+  virtual ~JoinLine() = default;
+  virtual std::string remote() const = 0;  // "10.0.0.7:41234"
+  virtual Result<void> send(Bytes message) = 0;
+  // Errc::timeout, or Errc::unavailable once the other end is gone. One at a time.
+  virtual Task<Result<Bytes>> receive(Duration deadline) = 0;
+};
+
+// The unclaimed node's side: listens where the mesh will listen once it is a member.
+class JoinDoor {
+ public:
+  using OnLine = std::function<void(std::unique_ptr<JoinLine>)>;
+  static Result<std::unique_ptr<JoinDoor>> open(Loop& loop, std::vector<std::string> listen, OnLine on_line);
+  virtual ~JoinDoor() = default;
+  virtual std::vector<std::uint16_t> ports() const = 0;
+};
+
+// The member's side. The error says which step failed: no route, refused, timed out, no TLS.
+Task<Result<std::unique_ptr<JoinLine>>> dial_join(Loop& loop, std::string address, Duration deadline);
+
+}  // namespace samovar::net
