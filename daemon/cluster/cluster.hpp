@@ -188,6 +188,7 @@ class Cluster {
   std::optional<NodeRecord> node(std::string_view id) const;
   // Every sealed file that must exist somewhere, and who has it.
   std::vector<StoredFile> stored_files() const;
+  std::optional<StoredFile> stored_file(std::string_view key) const;
   std::optional<SavedResponse> saved_response(std::string_view user_id, std::string_view key) const;
 
   std::optional<Dataset> dataset(std::string_view id) const;

@@ -43,7 +43,7 @@ struct ObjectRecord {
   std::string name;  // "profile", "bad-rows"
   std::uint64_t stored_bytes = 0;
   Bytes hash;
-  std::vector<std::string> node_ids;  // where copies lie, sorted
+  std::vector<std::string> node_ids = {};  // where copies lie, sorted
 };
 
 // A copy that is durable on a node now, or is no more. The key is StoredFile's.
@@ -99,6 +99,8 @@ struct NewDataset {
   Dataset dataset;  // id, name, description, owner_id; for a new version only id
   DatasetVersion version;
   Bytes wrapped_source_key;  // empty for a new version
+  // The kept upload as it lies on the disk, key "<dst_…>/source"; without a name for a new version.
+  ObjectRecord source;
   std::string operation_id;  // ended as done by the same command
 };
 

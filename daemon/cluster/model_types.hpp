@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "daemon/cluster/dataset_types.hpp"
 
 namespace samovar::cluster {
 
@@ -112,6 +113,9 @@ struct ModelVersion {
   Bytes wrapped_key;            // empty once destroyed
   std::string evaluation_name;  // the sealed object beside it
   Bytes evaluation_hash;
+  // "model" and "evaluation" of the folder that evaluation_name begins with, key "<mdl_…>/model", and where
+  // copies of them lie.
+  std::vector<ObjectRecord> files;
 };
 
 // One command: the version, and the job's end.

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
+
 namespace samovar::cluster {
 
 struct StorageNode {
@@ -24,6 +26,7 @@ struct StoredFile {
   std::uint64_t bytes = 0;
   std::vector<std::string> holders;  // node ids, sorted
   unsigned wanted = 2;               // copies
+  Bytes hash = {};  // SHA-256 of it as it lies on the disk; empty: kept before that was known
 };
 
 // 2, or 3 from four storage nodes on; never more than there are.
