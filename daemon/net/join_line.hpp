@@ -25,8 +25,12 @@ class JoinLine {
   virtual ~JoinLine() = default;
   virtual std::string remote() const = 0;  // "10.0.0.7:41234"
   virtual Result<void> send(Bytes message) = 0;
-  // Errc::timeout, or Errc::unavailable once the other end is gone. One at a time.
+  // Errc::timeout, after which one may ask again, or Errc::unavailable once the other end is gone. One at a
+  // time. The line outlives it.
   virtual Task<Result<Bytes>> receive(Duration deadline) = 0;
+  // Sends what was handed over, then ends. A receive that waits gets Errc::unavailable, on the loop and not
+  // from inside this call.
+  virtual void close() = 0;
 };
 
 // The unclaimed node's side: listens where the mesh will listen once it is a member.
