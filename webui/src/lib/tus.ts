@@ -1,10 +1,10 @@
-// The only place that knows tus-js-client; loaded when the first bytes are sent. It finds out how far the box is and
-// sends the rest in pieces. Retrying, asking for the password and remembering are the business of uploads.ts: the
-// client's own retry gives up, and on a refused resumption it would begin a second upload.
-import { DetailedError, Upload } from 'tus-js-client';
+// The sending half of tus 1.0.0: asks how far the box is and sends the rest in pieces. Loaded when the first bytes are
+// sent. Retrying, asking for the password and remembering are the business of uploads.ts, which knows the person.
+//
+// XMLHttpRequest, because fetch cannot tell how much of a body has left.
 import type { Problem } from './api';
 
-const pieceBytes = 64 * 1024 * 1024;
+export const pieceBytes = 64 * 1024 * 1024;
 
 interface Handlers {
   csrf: () => string;
@@ -26,21 +26,46 @@ export function problemOf(status: number, body: string): Problem {
 }
 
 export function send(address: string, file: File, handlers: Handlers): () => void {
-  const upload = new Upload(file, {
-    uploadUrl: address,
-    chunkSize: pieceBytes,
-    retryDelays: null,
-    storeFingerprintForResuming: false,
-    onBeforeRequest: (request) => {
-      if (request.getMethod() !== 'HEAD') request.setHeader('X-CSRF', handlers.csrf());
-    },
-    onProgress: (sent) => handlers.onProgress(sent),
-    onSuccess: ({ lastResponse }) => handlers.onDone(lastResponse.getHeader('Samovar-SHA256') ?? ''),
-    onError: (error) => {
-      const answer = error instanceof DetailedError ? error.originalResponse : null;
-      handlers.onError(problemOf(answer?.getStatus() ?? 0, answer?.getBody() ?? ''));
-    },
-  });
-  upload.start();
-  return () => void upload.abort();
+  let now: XMLHttpRequest | null = null;
+  let stopped = false;
+
+  const ask = (offset: number | null): void => {
+    const request = new XMLHttpRequest();
+    now = request;
+    request.open(offset === null ? 'HEAD' : 'PATCH', address);
+    request.setRequestHeader('Tus-Resumable', '1.0.0');
+    request.addEventListener('error', () => fail(request));
+    request.addEventListener('load', () => answered(request, offset));
+    if (offset === null) {
+      request.send();
+      return;
+    }
+    request.setRequestHeader('X-CSRF', handlers.csrf());
+    request.setRequestHeader('Upload-Offset', String(offset));
+    request.setRequestHeader('Content-Type', 'application/offset+octet-stream');
+    request.upload.addEventListener('progress', (event) => !stopped && handlers.onProgress(offset + event.loaded));
+    request.send(file.slice(offset, offset + pieceBytes));
+  };
+
+  const fail = (request: XMLHttpRequest): void => {
+    if (!stopped) handlers.onError(problemOf(request.status, request.responseText));
+  };
+
+  const answered = (request: XMLHttpRequest, before: number | null): void => {
+    if (stopped) return;
+    const told = request.getResponseHeader('Upload-Offset');
+    const offset = told === null ? Number.NaN : Number(told);
+    // A box that took nothing of a piece would be asked for ever.
+    const sensible = Number.isInteger(offset) && offset >= 0 && offset <= file.size && (before === null || offset > before);
+    if (request.status < 200 || request.status > 299 || !sensible) return fail(request);
+    if (before !== null) handlers.onProgress(offset);
+    if (offset < file.size) ask(offset);
+    else handlers.onDone(request.getResponseHeader('Samovar-SHA256') ?? '');
+  };
+
+  ask(null);
+  return () => {
+    stopped = true;
+    now?.abort();
+  };
 }

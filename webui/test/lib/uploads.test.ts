@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError, setPrompts } from '../../src/lib/api';
+import { ApiError, setPrompts, type Problem } from '../../src/lib/api';
 import * as data from '../../src/lib/api-data';
 import { Rate, secondsLeft } from '../../src/lib/rate';
 import { live, operations, operationsKnown, sendingNow, session, transfers, waitsForLook } from '../../src/lib/stores';
-import { problemOf } from '../../src/lib/tus';
+import { pieceBytes, problemOf, send } from '../../src/lib/tus';
 import type { Operation, Upload } from '../../src/lib/types-data';
 import { forgetFile, knownUpload, knownUse, rememberFile } from '../../src/lib/upload-memory';
 import * as uploads from '../../src/lib/uploads';
+import { FakeRequest } from '../support/fake_request';
 import { makeSession } from '../support/fakes';
 
 vi.mock('../../src/lib/api-data');
@@ -284,10 +285,74 @@ describe('rate', () => {
 });
 
 describe('tus', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
   it('knows what a failed request was about, also without a body', () => {
     expect(problemOf(0, '')).toEqual({ status: 0, code: 'unreachable' });
     expect(problemOf(401, '')).toMatchObject({ code: 'not_logged_in' });
     expect(problemOf(410, '')).toMatchObject({ code: 'http_410' });
     expect(problemOf(423, '{"code":"upload_busy"}')).toMatchObject({ status: 423, code: 'upload_busy' });
+  });
+
+  const begin = (size: number) => {
+    const told = { progress: [] as number[], done: vi.fn<(hash: string) => void>(), error: vi.fn<(problem: Problem) => void>() };
+    // Only the size counts: the pieces are never read here.
+    const file = { size, slice: (from: number, to: number) => ({ from, to: Math.min(to, size) }) } as unknown as File;
+    const stop = send('/u/1', file, { csrf: () => 'c', onProgress: (sent) => told.progress.push(sent), onDone: told.done, onError: told.error });
+    return { ...told, stop };
+  };
+
+  it('asks how far the box is and sends the rest in pieces', () => {
+    const sent = FakeRequest.record();
+    const { progress, done, error } = begin(2 * pieceBytes);
+    expect(sent[0]).toMatchObject({ method: 'HEAD', address: '/u/1' });
+    sent[0]!.answer(200, { 'Upload-Offset': '100' });
+    expect(sent[1]).toMatchObject({ method: 'PATCH', body: { from: 100, to: 100 + pieceBytes } });
+    expect(sent[1]!.headers).toMatchObject({ 'Upload-Offset': '100', 'X-CSRF': 'c', 'Tus-Resumable': '1.0.0' });
+    sent[1]!.move(50);
+    sent[1]!.answer(204, { 'Upload-Offset': String(100 + pieceBytes) });
+    sent[2]!.answer(204, { 'Upload-Offset': String(2 * pieceBytes), 'Samovar-SHA256': 'ab' });
+    expect(sent).toHaveLength(3);
+    expect(progress).toEqual([150, 100 + pieceBytes, 2 * pieceBytes]);
+    expect(done).toHaveBeenCalledWith('ab');
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it('sends nothing of a file that is already there', () => {
+    const sent = FakeRequest.record();
+    const { done } = begin(10);
+    sent[0]!.answer(200, { 'Upload-Offset': '10' });
+    expect(done).toHaveBeenCalledWith('');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('reports refusals and dead lines, and never asks for ever', () => {
+    const sent = FakeRequest.record();
+    const first = begin(10);
+    sent[0]!.answer(200, { 'Upload-Offset': '0' });
+    sent[1]!.answer(507, {}, '{"code":"disk_full"}');
+    expect(first.error).toHaveBeenCalledWith({ status: 507, code: 'disk_full' });
+    const second = begin(10);
+    sent[2]!.fail();
+    expect(second.error).toHaveBeenCalledWith({ status: 0, code: 'unreachable' });
+    const third = begin(10);
+    sent[3]!.answer(200, { 'Upload-Offset': '0' });
+    sent[4]!.answer(204, { 'Upload-Offset': '0' });
+    expect(third.error).toHaveBeenCalledOnce();
+    const fourth = begin(10);
+    sent[5]!.answer(200, {});
+    expect(fourth.error).toHaveBeenCalledOnce();
+    expect(sent).toHaveLength(6);
+  });
+
+  it('says nothing more once stopped', () => {
+    const sent = FakeRequest.record();
+    const { stop, error, done, progress } = begin(10);
+    sent[0]!.answer(200, { 'Upload-Offset': '0' });
+    stop();
+    expect(sent[1]!.aborted).toBe(true);
+    sent[1]!.move(5);
+    sent[1]!.answer(204, { 'Upload-Offset': '10' });
+    expect([error.mock.calls, done.mock.calls, progress]).toEqual([[], [], []]);
   });
 });
