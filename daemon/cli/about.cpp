@@ -45,6 +45,7 @@ struct Source {
 };
 
 constexpr Source kSources[] = {{Complete::nodes, "/nodes", "/name", "/model"},
+                               {Complete::peers, "/peers", "/short_id", "/hostname"},
                                {Complete::users, "/users", "/username", "/role"},
                                {Complete::tokens, "/tokens", "/id", "/name"},
                                {Complete::sessions, "/sessions", "/id", "/address"},

@@ -84,6 +84,8 @@ class App {
   // All pages of a list, as {"items":[…],"next_cursor":null}; at most `limit` items, 0 for all.
   Result<nlohmann::json> get_list(const std::string& path, const Query& query = {}, long limit = 0);
   Result<nlohmann::json> post(std::string path, const nlohmann::json& body);
+  // Before anybody can log in: set-up, unlocking, joining. Without a body when it is null.
+  Result<nlohmann::json> ask_anonymously(std::string method, std::string path, const nlohmann::json& body);
   // Without pinning yet: asks about the fingerprint on first contact. Called by call().
   Result<void> ensure_trust();
 
@@ -106,6 +108,8 @@ class App {
   // Of the last call: its HTTP status and problem code when it was refused, else 0 and nothing.
   int problem_status() const { return problem_status_; }
   const std::string& problem_code() const { return problem_code_; }
+  // The whole document, for what it holds beyond its code.
+  const std::string& problem() const { return problem_; }
 
   Exit exit_code(const Error& error) const;
   void report(const Error& error);

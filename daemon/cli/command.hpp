@@ -19,6 +19,7 @@ enum class Complete {
   file,
   words,
   nodes,
+  peers,
   users,
   tokens,
   sessions,

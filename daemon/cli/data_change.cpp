@@ -73,6 +73,25 @@ Result<void> ungrant(App& app, const Invocation& invocation) {
   return share(app, invocation, "DELETE", "{} may no longer use {}.");
 }
 
+Result<void> set_copies(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(json dataset, find_dataset(app, invocation.argument(0)));
+  const std::string word(invocation.argument(1));
+  if (word.size() != 1 || word[0] < '0' || word[0] > '7')
+    return app.usage("say how many copies: 1 to 7, or 0 for what the cluster chooses");
+  Call call;
+  call.method = "PATCH";
+  call.path = dataset_path(dataset);
+  call.headers.emplace_back("If-Match", "*");
+  call.body = json{{"copies", word[0] - '0'}}.dump();
+  SAMOVAR_TRY(HttpReply reply, app.call(std::move(call)));
+  const json now = json::parse(reply.body, nullptr, false);
+  if (app.json_like() && now.is_object()) return print_json(app, now);
+  app.note(fmt::format(
+      "Copies are made or given up in the background; \"samovar data shards {}\" shows where they lie.",
+      dataset.value("id", "")));
+  return {};
+}
+
 Result<void> start_and_wait(App& app, const Invocation& invocation, const char* path) {
   SAMOVAR_TRY(HttpReply reply, act(app, "POST", path));
   const json operation = json::parse(reply.body, nullptr, false);
@@ -137,6 +156,14 @@ void add_data_change(Table& table) {
        {},
        {{"samovar data destroy Readmissions", ""}},
        &destroy});
+  rows.push_back({"data",
+                  "set-copies",
+                  "Choose on how many nodes a data set lies",
+                  "More copies outlive more lost nodes and take more room. 0 leaves it to the cluster.",
+                  {name, {"COPIES", "1 to 7, or 0"}},
+                  {},
+                  {{"samovar data set-copies Readmissions 3", ""}},
+                  &set_copies});
   rows.push_back({"data",
                   "grant",
                   "Let a user read and train on a data set",

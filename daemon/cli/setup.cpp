@@ -20,20 +20,6 @@ constexpr std::string_view kUnlockChoice =
     "  2  key_file    By itself, from a key file on its own disk. RISK: whoever takes the box or its disk\n"
     "                 can read everything on it. Choose it only where the box is locked away.\n";
 
-Result<json> answer_anonymously(App& app, std::string method, std::string path, const json& body) {
-  Call call;
-  call.method = std::move(method);
-  call.path = std::move(path);
-  call.anonymous = true;
-  if (!body.is_null()) call.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
-  SAMOVAR_TRY(HttpReply reply, app.call(std::move(call)));
-  if (reply.body.empty()) return json();
-  json value = json::parse(reply.body, nullptr, false);
-  if (value.is_discarded())
-    return Error{Errc::corrupt, "the box's answer is no JSON: is the CLI as new as the box?"};
-  return value;
-}
-
 Result<std::string> ask_or_flag(App& app, std::string_view flag, std::string_view question,
                                 std::string otherwise) {
   if (app.invocation().has(flag)) return std::string(app.invocation().flag(flag));
@@ -78,7 +64,7 @@ Result<json> ask_setup(App& app, const json& setup) {
   SAMOVAR_TRY(std::string code, app.secret("", "Setup code from the box's console or journal"));
   body["code"] = code;
   if (!app.invocation().has("dry-run")) {
-    auto checked = answer_anonymously(app, "POST", "/setup:check", json{{"code", code}});
+    auto checked = app.ask_anonymously("POST", "/setup:check", json{{"code", code}});
     if (!checked) return checked;
   }
   SAMOVAR_TRY(body["box_name"], ask_or_flag(app, "box-name", "Name of the box",
@@ -94,7 +80,7 @@ Result<json> ask_setup(App& app, const json& setup) {
 }
 
 Result<void> init(App& app, const Invocation&) {
-  SAMOVAR_TRY(json setup, answer_anonymously(app, "GET", "/setup", json()));
+  SAMOVAR_TRY(json setup, app.ask_anonymously("GET", "/setup", json()));
   const std::string phase = setup.value("phase", "");
   if (phase != "new") {
     app.note(fmt::format("{} is set up already ({}).", app.server(), printable(phase)));
@@ -117,7 +103,7 @@ Result<void> init(App& app, const Invocation&) {
     SAMOVAR_TRY(body, ask_setup(app, setup));
   }
   const std::string admin = body.value("/admin/username"_json_pointer, "admin");
-  SAMOVAR_TRY(json made, answer_anonymously(app, "POST", "/setup", body));
+  SAMOVAR_TRY(json made, app.ask_anonymously("POST", "/setup", body));
   if (app.json_like()) return print_json(app, made);
   app.note(fmt::format("Done: \"{}\" is ready. Next: samovar login -u {}",
                        printable(made.value("/cluster/name"_json_pointer, "")), printable(admin)));
@@ -125,14 +111,14 @@ Result<void> init(App& app, const Invocation&) {
 }
 
 Result<void> unlock(App& app, const Invocation&) {
-  SAMOVAR_TRY(json setup, answer_anonymously(app, "GET", "/setup", json()));
+  SAMOVAR_TRY(json setup, app.ask_anonymously("GET", "/setup", json()));
   const std::string phase = setup.value("phase", "");
   if (phase == "ready" || phase == "starting") {
     app.note("The box is not locked.");
     return {};
   }
   SAMOVAR_TRY(std::string passphrase, app.secret("passphrase-stdin", "Passphrase of the box"));
-  auto done = answer_anonymously(app, "POST", "/unlock", json{{"passphrase", passphrase}});
+  auto done = app.ask_anonymously("POST", "/unlock", json{{"passphrase", passphrase}});
   wipe(passphrase);
   if (!done) return std::move(done).error();
   app.note("Unlocked.");

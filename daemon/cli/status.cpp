@@ -1,6 +1,7 @@
 // status and top: the box at a glance, once or live.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
@@ -25,19 +26,53 @@ const std::vector<Column> kAlerts = {{"SEVERITY", "/severity", Shape::text, fals
                                      {"WHAT TO DO", "/remedy"},
                                      {"SINCE", "/since", Shape::time, true}};
 
-std::string status_text(App& app, const json& cluster, const json& alerts) {
+// ", board-1 leads", when there are others that could.
+std::string leader_text(const json& nodes) {
+  if (!nodes.contains("items") || nodes["items"].size() < 2) return {};
+  for (const json& node : nodes["items"]) {
+    if (node.is_object() && node.contains("leader") && node["leader"] == true)
+      return fmt::format(", {} leads", node_name(node));
+  }
+  return ", no leader known";
+}
+
+// How many copies the data sets have, when they could have more than one.
+std::string copies_text(const json& datasets) {
+  if (!datasets.is_object() || !datasets.contains("items")) return {};
+  std::size_t told = 0;
+  std::size_t short_of = 0;
+  double fewest = 0;
+  for (const json& dataset : datasets["items"]) {
+    if (!dataset.is_object() || !dataset.contains("copies_now") || !dataset["copies_now"].is_number())
+      continue;
+    const double now = dataset["copies_now"].get<double>();
+    fewest = told == 0 ? now : std::min(fewest, now);
+    ++told;
+    if (dataset.contains("copies_wanted") && dataset["copies_wanted"].is_number() &&
+        now < dataset["copies_wanted"].get<double>())
+      ++short_of;
+  }
+  if (told == 0) return {};
+  std::string text = fmt::format("Copies:   at least {:.0f} of each of {} data sets", fewest, told);
+  if (short_of != 0) text += fmt::format(", {} with fewer than wanted", short_of);
+  return text + "\n";
+}
+
+std::string status_text(App& app, const json& cluster, const json& nodes, const json& datasets,
+                        const json& alerts) {
   const std::string state = cell_text(cluster, {"", "/health/state"});
   const std::string_view paint = app.color() ? state_color(state) : std::string_view();
   std::string out = fmt::format("{}  {}{}{}  {}\n\n", cell_text(cluster, {"", "/name"}), paint, state,
                                 paint.empty() ? "" : "\x1b[0m", cell_text(cluster, {"", "/health/summary"}));
   const bool estimated = cluster.value("/power/estimated"_json_pointer, false);
-  out += fmt::format("Nodes:    {} of {} up\n", cell_text(cluster, {"", "/nodes/up"}),
-                     cell_text(cluster, {"", "/nodes/total"}));
+  out += fmt::format("Nodes:    {} of {} up{}\n", cell_text(cluster, {"", "/nodes/up"}),
+                     cell_text(cluster, {"", "/nodes/total"}), leader_text(nodes));
   out += fmt::format("Power:    {}{}, {} Wh today\n", cell_text(cluster, {"", "/power/watts", Shape::watts}),
                      estimated ? " (estimated)" : "", cell_text(cluster, {"", "/power/energy_today_wh"}));
   out +=
       fmt::format("Storage:  {} free of {}\n", cell_text(cluster, {"", "/storage/free_bytes", Shape::bytes}),
                   cell_text(cluster, {"", "/storage/total_bytes", Shape::bytes}));
+  if (nodes.contains("items") && nodes["items"].size() > 1) out += copies_text(datasets);
   out += fmt::format("Version:  {}\n", cell_text(cluster, {"", "/version"}));
   if (!alerts["items"].empty()) out += "\n" + table_text(app, alerts["items"], kAlerts);
   return out;
@@ -81,7 +116,14 @@ Result<void> status_frame(App& app, std::string& text) {
     return {};
   }
   SAMOVAR_TRY(json alerts, app.get_list("/alerts"));
-  text = status_text(app, cluster, alerts);
+  SAMOVAR_TRY(json nodes, app.get_list("/nodes"));
+  // An account that may see no data sets has a status all the same.
+  json datasets;
+  if (nodes["items"].size() > 1) {
+    auto listed = app.get_list("/datasets");
+    if (listed) datasets = std::move(*listed);
+  }
+  text = status_text(app, cluster, nodes, datasets, alerts);
   return {};
 }
 
@@ -96,21 +138,58 @@ Result<void> top_frame(App& app, std::string& text) {
   return {};
 }
 
-Result<void> status(App& app, const Invocation& invocation) {
-  Call call;
-  call.path = "/setup";
-  call.anonymous = true;
-  SAMOVAR_TRY(HttpReply reply, app.call(std::move(call)));
-  const json setup = json::parse(reply.body, nullptr, false);
+Result<json> setup_of(App& app) {
+  SAMOVAR_TRY(json setup, app.ask_anonymously("GET", "/setup", json()));
   if (!setup.is_object())
     return Error{Errc::corrupt, fmt::format("{} does not answer as a box does", app.server())};
-  const std::string phase = setup.value("phase", "");
-  if (phase != "ready") {
-    SAMOVAR_CHECK(show_record(app, setup, kPhase));
-    if (phase == "new") app.note("Set it up: samovar init");
-    if (phase == "locked") app.note("Unlock it: samovar unlock");
-    return {};
+  return setup;
+}
+
+// A machine that belongs to nobody yet: who it is, and the code once a cluster asks for it.
+std::string waiting_text(App& app, const json& setup) {
+  const json& join = setup["join"];
+  std::string out = fmt::format("This machine waits to be added to a cluster.\n\n  ID:  {}\n",
+                                cell_text(join, {"", "/short_id"}));
+  const std::string code = cell_text(join, {"", "/code"});
+  if (join.value("state", "") != "code") return out;
+  out += fmt::format("\n\"{}\" wants to add it. Type this code there, and only if that is your cluster:\n\n",
+                     cell_text(join, {"", "/cluster_name"}));
+  if (code == "–") return out + "  (shown only on this machine itself)\n";
+  return out + large_digits(code, app.io().out_is_terminal());
+}
+
+Result<void> waiting_frame(App& app, std::string& text) {
+  SAMOVAR_TRY(json setup, setup_of(app));
+  if (app.json_like()) {
+    text = setup.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  } else if (setup.contains("join") && setup["join"].is_object()) {
+    text = waiting_text(app, setup);
+  } else {
+    text = fmt::format("Phase: {}\n", cell_text(setup, {"", "/phase"}));
   }
+  return {};
+}
+
+Result<void> status_unclaimed(App& app, const Invocation& invocation, const json& setup) {
+  const std::string phase = setup.value("phase", "");
+  const bool waits = phase == "new" && setup.contains("join") && setup["join"].is_object();
+  if (waits && invocation.has("watch")) return watch(app, invocation, &waiting_frame);
+  SAMOVAR_CHECK(show_record(app, setup, kPhase));
+  if (waits && !app.json_like() && app.output() != Output::csv) app.io().out("\n" + waiting_text(app, setup));
+  if (waits) {
+    app.note(fmt::format("Add it to a cluster, on a member: samovar peers approve {}",
+                         cell_text(setup["join"], {"", "/short_id"})));
+  }
+  if (phase == "new")
+    app.note(waits ? "Or begin a cluster with it: samovar init" : "Set it up: samovar init");
+  if (phase == "joining") app.note("It receives the cluster's state; this takes seconds.");
+  if (phase == "locked") app.note("Unlock it: samovar unlock");
+  return {};
+}
+
+Result<void> status(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(json setup, setup_of(app));
+  if (setup.value("phase", "") != "ready") return status_unclaimed(app, invocation, setup);
   if (!app.logged_in() && !app.json_like()) {
     SAMOVAR_CHECK(show_record(app, setup, kPhase));
     return Error{Errc::denied, "log in to see more: samovar login"};
@@ -137,21 +216,22 @@ Result<void> top(App& app, const Invocation& invocation) {
 
 void add_status(Table& table) {
   const Flag interval{"interval", 'n', "SECONDS", "Time between two pictures (default 2)"};
-  table.commands.push_back(
-      {"",
-       "status",
-       "Show health, power, storage and alerts",
-       "Without a login only the phase of the box is shown: new, locked, starting or ready.",
-       {},
-       {{"watch", 'w', {}, "Keep showing it until Ctrl-C"}, interval},
-       {{"samovar status", ""},
-        {"samovar status --watch", "live"},
-        {"samovar status --json", "for a script"}},
-       &status});
+  table.commands.push_back({"",
+                            "status",
+                            "Show health, power, storage and alerts",
+                            "Without a login only the phase of the box is shown: new, joining, locked, "
+                            "starting or ready. A new machine shows "
+                            "its id, and the code once a cluster wants to add it.",
+                            {},
+                            {{"watch", 'w', {}, "Keep showing it until Ctrl-C"}, interval},
+                            {{"samovar status", ""},
+                             {"samovar status --watch", "live"},
+                             {"samovar status --json", "for a script"}},
+                            &status});
   table.commands.push_back(
       {"",
        "top",
-       "Watch the nodes' load, heat and power live",
+       "Watch all nodes' load, heat and power live",
        "Ctrl-C ends it. Without a terminal the table is printed once.",
        {},
        {interval},

@@ -45,7 +45,10 @@ Table build() {
   add_status(table);
   add_session(table);
   add_context(table);
+  add_join(table);
+  add_doctor(table);
   add_nodes(table);
+  add_peers(table);
   add_data_upload(table);
   add_data(table);
   add_train(table);

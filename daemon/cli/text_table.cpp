@@ -190,4 +190,28 @@ std::string human_count(double number) {
   return (number < 0 ? "-" : "") + digits;
 }
 
+std::string large_digits(std::string_view digits, bool large) {
+  // Three columns and five rows per digit, a bit each, the top left one first.
+  constexpr std::array<unsigned, 10> kShapes = {
+      0b111101101101111, 0b010110010010111, 0b111001111100111, 0b111001111001111, 0b101101111001001,
+      0b111100111001111, 0b111100111101111, 0b111001001001001, 0b111101111101111, 0b111101111001111};
+  std::string out;
+  for (unsigned row = 0; large && row < 5; ++row) {
+    std::string line = "  ";
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      if (i != 0 && i * 2 == digits.size()) line += "    ";
+      if (digits[i] < '0' || digits[i] > '9') continue;
+      const unsigned shape = kShapes[static_cast<std::size_t>(digits[i] - '0')] >> (12 - 3 * row);
+      for (unsigned column = 0; column < 3; ++column) line += (shape >> (2 - column) & 1U) != 0 ? "██" : "  ";
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  if (large) out += "\n";
+  const std::size_t half = digits.size() == 6 ? 3 : digits.size();
+  return out + fmt::format("  {}{}{}\n", digits.substr(0, half), half < digits.size() ? " " : "",
+                           digits.substr(half));
+}
+
 }  // namespace samovar::cli

@@ -37,5 +37,7 @@ std::string human_bytes(double bytes);
 std::string human_duration(double seconds);
 // 1234567 → "1,234,567"; what is no whole number as it is.
 std::string human_count(double number);
+// "482917" → "  482 917", and with `large` five lines of blocks above it, to be read across a room.
+std::string large_digits(std::string_view digits, bool large);
 
 }  // namespace samovar::cli

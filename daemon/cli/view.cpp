@@ -90,11 +90,12 @@ std::string_view state_color(std::string_view word) noexcept {
     if (word == good) return "\x1b[32m";
   }
   for (const std::string_view middling :
-       {"warning", "starting", "locked", "new", "partial", "queued", "running", "paused"}) {
+       {"warning", "warn", "starting", "locked", "new", "partial", "queued", "running", "paused", "joining",
+        "draining", "waiting", "code_needed"}) {
     if (word == middling) return "\x1b[33m";
   }
-  for (const std::string_view bad :
-       {"critical", "down", "error", "denied", "failed", "cancelled", "damaged"}) {
+  for (const std::string_view bad : {"critical", "down", "error", "denied", "fail", "failed", "cancelled",
+                                     "damaged", "unreachable", "removed", "blocked", "duplicate_id"}) {
     if (word == bad) return "\x1b[31m";
   }
   return {};
@@ -121,6 +122,8 @@ std::string cell_text(const json& resource, const Column& column) {
       return human_duration(number);
     case Shape::count:
       return human_count(number);
+    case Shape::ms:
+      return fmt::format("{:.1f} ms", number);
     case Shape::rate:
       return human_bytes(number) + "/s";
     default:

@@ -10,13 +10,15 @@ namespace samovar::cli {
 namespace {
 
 constexpr const char* kNodes = R"({"items":[
- {"id":"node-abc","name":"board-1","hostname":"board-1","model":"Jetson Orin Nano","state":"up","role":"voter","version":"0.1.0",
+ {"id":"node-abc","name":"board-1","hostname":"board-1","model":"Jetson Orin Nano","state":"up","role":"voter","voice":"voter","leader":true,"self":true,"version":"0.1.0",
+  "heard_at":null,"rtt_ms":null,"url":"https://192.168.1.20:8443","disk":{"total":128000000000,"free":126000000000},
   "arch":"aarch64","cores":6,"memory_bytes":8000000000,"disk_bytes":128000000000,"started_at":"2026-11-16T05:00:00Z","uptime_s":93784,
   "addresses":["192.168.1.20","fe80::1"],"sensors":{"power":"ina3221","power_note":"three rails"},"sandbox":"full",
   "compute":"computes on the CPU (cpu neon): no CUDA plug-in is installed",
   "sample":{"t":"2026-11-16T06:00:00Z","cpu":0.254,"load1":1.5,"mem_used_bytes":2147483648,"mem_total_bytes":8589934592,
    "disk_used_bytes":1073741824,"disk_total_bytes":128000000000,"watts":7.25,"watts_estimated":false,"temp_max_c":51.4,"temp_max_name":"cpu","net_rx_bps":2048,"net_tx_bps":10.5}},
- {"id":"node-def","name":"доска-2","hostname":"доска-2","model":"x86","state":"down","role":"voter","version":"0.1.0","arch":"x86_64",
+ {"id":"node-def","name":"доска-2","hostname":"доска-2","model":"x86","state":"unreachable","role":"voter","voice":"voter","leader":false,"self":false,"version":"0.1.0","arch":"x86_64",
+  "heard_at":"2026-11-16T05:58:59Z","rtt_ms":0.73,"url":null,"disk":null,
   "cores":2,"uptime_s":59,"addresses":[],"sample":{"cpu":1.0,"mem_used_bytes":512,"mem_total_bytes":1024,"watts":null}}],
  "next_cursor":null})";
 constexpr const char* kUsers = R"({"items":[

@@ -72,5 +72,17 @@ TEST(TextTable, AmountsForPeople) {
   EXPECT_EQ(human_duration(-5), "0 s");
 }
 
+TEST(TextTable, DigitsToBeReadAcrossARoom) {
+  EXPECT_EQ(large_digits("482917", false), "  482 917\n");
+  EXPECT_EQ(large_digits("", false), "  \n");
+  EXPECT_EQ(large_digits("17", true),
+            "    ██        ██████\n"
+            "  ████            ██\n"
+            "    ██            ██\n"
+            "    ██            ██\n"
+            "  ██████          ██\n"
+            "\n  17\n");
+}
+
 }  // namespace
 }  // namespace samovar::cli

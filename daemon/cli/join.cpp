@@ -1,0 +1,86 @@
+// join: on a new machine, into a cluster that invited it with five words.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/cli/app.hpp"
+#include "daemon/cli/nouns.hpp"
+#include "daemon/cli/text_table.hpp"
+#include "daemon/cli/view.hpp"
+
+namespace samovar::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr long kPollMs = 500;
+
+Result<json> read_request(App& app) {
+  if (app.may_ask()) {
+    json body;
+    SAMOVAR_TRY(body["setup_code"], app.secret("", "Setup code from this machine's console or journal"));
+    SAMOVAR_TRY(body["words"], app.io().ask("The five words of \"samovar peers invite\": "));
+    return body;
+  }
+  SAMOVAR_TRY(std::string text, app.io().read_all());
+  json body = json::parse(text, nullptr, false);
+  wipe(text);
+  if (!body.is_object())
+    return app.usage("--no-input reads a JSON object from stdin: {\"setup_code\",\"words\"}");
+  return body;
+}
+
+Result<void> join(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(json setup, app.ask_anonymously("GET", "/setup", json()));
+  if (setup.value("phase", "") != "new") {
+    return Error{
+        Errc::conflict,
+        fmt::format("{} belongs to a cluster already: only a new machine can join one", app.server())};
+  }
+  SAMOVAR_TRY(json body, read_request(app));
+  SAMOVAR_TRY(json answer, app.ask_anonymously("POST", "/setup:join", body));
+  if (invocation.has("no-wait")) {
+    if (app.json_like() && !answer.is_null()) return print_json(app, answer);
+    app.note("Joining; \"samovar status\" shows how far it is.");
+    return {};
+  }
+  SAMOVAR_TRY(long seconds, number_flag(invocation, "wait", 120, 1, 3600));
+  for (long waited_ms = 0; waited_ms < seconds * 1000; waited_ms += kPollMs) {
+    SAMOVAR_TRY(setup, app.ask_anonymously("GET", "/setup", json()));
+    const std::string phase = setup.value("phase", "");
+    if (phase == "ready") {
+      if (app.json_like()) return print_json(app, setup);
+      app.note("This machine is a member now. Log in as on every other node: samovar login");
+      return {};
+    }
+    if (!app.io().pause_ms(kPollMs)) return app.stop(Exit::interrupted);
+  }
+  return Error{
+      Errc::timeout,
+      fmt::format("not a member after {} s: is \"samovar peers invite\" on the cluster's side still good, "
+                  "and what does \"samovar doctor\" say here?",
+                  seconds)};
+}
+
+}  // namespace
+
+void add_join(Table& table) {
+  table.commands.push_back(
+      {"",
+       "join",
+       "Join this new machine to a cluster, with five words from there",
+       "For machines without a screen. An administrator of the cluster makes the words with \"samovar peers "
+       "invite\"; the set-up code is on this machine's console and in its journal. With --no-input both are "
+       "read as "
+       "JSON from stdin. With a screen it is simpler: approve the machine there with \"samovar peers "
+       "approve\".",
+       {},
+       {{"no-wait", 0, {}, "Do not wait until it is a member"},
+        {"wait", 0, "SECONDS", "Wait at most so long (default 120)"}},
+       {{"samovar join", "asks for the code and the words"},
+        {"samovar join --no-input < join.json", "from a script"}},
+       &join});
+}
+
+}  // namespace samovar::cli
