@@ -19,6 +19,7 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOpti
                                                security::SecretBytes metadata_key) {
   auto impl = std::make_unique<Impl>(loop, rng);
   impl->cluster_id = options.cluster_id;
+  impl->node_id = options.node_id;
   SAMOVAR_TRY(impl->machine, ClusterMachine::create());
   raft::ConsensusOptions log = std::move(options.log);
   log.dir = std::move(options.dir);
@@ -41,6 +42,10 @@ std::string Cluster::Impl::new_id(std::string_view prefix) {
   return samovar::new_id(prefix, loop.clock(), rng);
 }
 
+void Cluster::Impl::set_carrier(Fields& body, const std::string& named) const {
+  if (level() >= 2) body.set("node_id", named.empty() ? node_id : named);
+}
+
 WallTime Cluster::Impl::now() const { return std::max(loop.clock().wall(), machine->last_time()); }
 
 Task<Result<Fields>> Cluster::Impl::execute(Call call, std::string type, Fields body) {
@@ -55,6 +60,11 @@ Task<Result<Fields>> Cluster::Impl::execute(Call call, std::string type, Fields 
   command.request_id = std::move(call.request_id);
   command.body = std::move(body);
   commands.add(1);
+  const unsigned level = this->level();
+  if (command_level(command.type, command.body) > level)
+    co_return Error{
+        Errc::unsupported,
+        "a node of this cluster has an earlier version that does not know this yet: upgrade all nodes"};
   Bytes bytes = encode_command(command);
   // What would be refused when applied need not go through the log at all.
   if (auto fits = decode_command(bytes); !fits) co_return std::move(fits).error();

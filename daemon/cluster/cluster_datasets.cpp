@@ -48,6 +48,22 @@ std::vector<std::string> encode_notes(const std::vector<std::string>& notes) {
   return out;
 }
 
+// Where objects and the source lie: a level 1 cluster is one node, and says nothing of it.
+void encode_places(const NewDataset& manifest, const std::string& self, Fields& body) {
+  const auto or_here = [&self](const std::vector<std::string>& ids) {
+    return ids.empty() ? std::vector<std::string>{self} : ids;
+  };
+  Fields holders;
+  for (const ObjectRecord& object : manifest.version.objects)
+    holders.set(object.name, or_here(object.node_ids));
+  body.set("holders", holders);
+  if (manifest.wrapped_source_key.empty()) return;
+  Fields source;
+  source.set("nodes", or_here(manifest.source.node_ids)).set("stored", manifest.source.stored_bytes);
+  source.set("hash", manifest.source.hash);
+  body.set("source", source);
+}
+
 Fields encode_manifest(const NewDataset& manifest) {
   const DatasetVersion& version = manifest.version;
   Fields body;
@@ -87,6 +103,7 @@ Task<Result<Dataset>> Cluster::commit_dataset(Call call, NewDataset manifest) {
   SAMOVAR_CO_CHECK(check_bounds(manifest.version));
   if (manifest.dataset.id.empty()) manifest.dataset.id = impl_->new_id("dst");
   Fields body = encode_manifest(manifest);
+  if (impl_->level() >= 2) encode_places(manifest, impl_->node_id, body);
   co_return co_await impl_->change_dataset(std::move(call), "dataset.commit", std::move(body));
 }
 
@@ -95,6 +112,7 @@ Task<Result<Dataset>> Cluster::update_dataset(Call call, std::string dataset_id,
   Fields body;
   body.set("id", dataset_id).set("name", change.name).set("owner_id", change.owner_id);
   if (change.description) body.set("description", to_bytes(*change.description));
+  if (change.copies) body.set("copies", std::int64_t{*change.copies});
   body.set("if_revision", if_revision);
   co_return co_await impl_->change_dataset(std::move(call), "dataset.update", std::move(body));
 }
@@ -149,6 +167,7 @@ Task<Result<OperationRecord>> Cluster::begin_operation(Call call, OperationRecor
   body.set("id", operation.id).set("kind", operation.kind).set("owner_id", operation.owner_id);
   body.set("title", clean_text(operation.title, 256)).set("dataset_id", operation.dataset_id);
   body.set("spec", to_bytes(operation.spec_json));
+  impl_->set_carrier(body, operation.node_id);
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "operation.begin", std::move(body)));
   // The first one's id, when this request was made before.

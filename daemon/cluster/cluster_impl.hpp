@@ -5,6 +5,7 @@
 
 #include "daemon/cluster/cluster.hpp"
 #include "daemon/cluster/command.hpp"
+#include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/state_machine.hpp"
 
 namespace samovar::cluster {
@@ -19,8 +20,13 @@ struct Cluster::Impl {
   // And with the data set, job or model it was about.
   Task<Result<Dataset>> change_dataset(Call call, std::string type, Fields body);
   Task<Result<JobRecord>> change_job(Call call, std::string type, Fields body);
+  Task<Result<NodeRecord>> change_node(Call call, std::string type, Fields body);
   Task<Result<Model>> change_model(Call call, std::string type, Fields body);
   std::string new_id(std::string_view prefix);
+  // Of commands that every member understands.
+  unsigned level() const { return level_of_cluster(db()); }
+  // Who carries it out: this node when nobody is named.
+  void set_carrier(Fields& body, const std::string& named) const;
   WallTime now() const;
   Db& db() const { return machine->db(); }
 
@@ -28,6 +34,7 @@ struct Cluster::Impl {
   Loop& loop;
   Rng& rng;
   std::string cluster_id;
+  std::string node_id;
   // Loop only. The log is destroyed before the machine it drives.
   std::unique_ptr<ClusterMachine> machine;
   std::unique_ptr<raft::ConsensusLog> log;

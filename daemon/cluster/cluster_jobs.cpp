@@ -26,6 +26,7 @@ Task<Result<JobRecord>> Cluster::begin_job(Call call, JobRecord job) {
   body.set("id", job.id).set("kind", job.kind).set("name", job.name).set("owner_id", job.owner_id);
   body.set("dataset_id", job.dataset_id).set("dataset_version", std::int64_t{job.dataset_version});
   body.set("spec", document(job.spec_json)).set("wrapped_key", job.wrapped_key);
+  impl_->set_carrier(body, job.node_id);
   co_return co_await impl_->change_job(std::move(call), "job.begin", std::move(body));
 }
 
@@ -33,6 +34,7 @@ Task<Result<JobRecord>> Cluster::end_job(Call call, JobEnd end) {
   Fields body;
   body.set("id", end.id).set("state", end.state).set("error", clean_text(end.error, 2048));
   body.set("summary", document(end.summary_json));
+  if (end.state == "queued" && !end.node_id.empty() && impl_->level() >= 2) body.set("node_id", end.node_id);
   co_return co_await impl_->change_job(std::move(call), "job.end", std::move(body));
 }
 

@@ -32,6 +32,23 @@ Fields encode_version(const NewModelVersion& model) {
 
 }  // namespace
 
+namespace {
+
+std::vector<Fields> encode_files(const ModelVersion& version, const std::string& self) {
+  std::vector<ObjectRecord> files = version.files;
+  if (files.empty()) files = {{"model", version.stored_bytes, {}, {}}, {"evaluation", 0, {}, {}}};
+  std::vector<Fields> out;
+  for (const ObjectRecord& file : files) {
+    Fields one;
+    one.set("name", file.name).set("stored", file.stored_bytes);
+    one.set("nodes", file.node_ids.empty() ? std::vector<std::string>{self} : file.node_ids);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace
+
 Task<Result<Model>> Cluster::Impl::change_model(Call call, std::string type, Fields body) {
   SAMOVAR_CO_TRY(const Fields done, co_await execute(std::move(call), std::move(type), std::move(body)));
   SAMOVAR_CO_TRY(const std::string name, done.text("name", kModelNameBytesMax));
@@ -42,6 +59,7 @@ Task<Result<Model>> Cluster::Impl::change_model(Call call, std::string type, Fie
 
 Task<Result<ModelVersion>> Cluster::commit_model(Call call, NewModelVersion model) {
   Fields body = encode_version(model);
+  if (impl_->level() >= 2) body.set("files", encode_files(model.version, impl_->node_id));
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "model.commit", std::move(body)));
   SAMOVAR_CO_TRY(const std::string name, done.text("name", kModelNameBytesMax));

@@ -33,7 +33,6 @@ std::optional<T> if_valid(Db& db, std::optional<T> row, WallTime now) {
 }  // namespace
 
 std::optional<ClusterInfo> Cluster::info() const { return read_cluster(impl_->db()); }
-std::vector<NodeRecord> Cluster::nodes() const { return read_nodes(impl_->db()); }
 
 std::optional<User> Cluster::user(std::string_view id) const {
   return shown(find_user(impl_->db(), id), now());

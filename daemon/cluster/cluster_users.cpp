@@ -1,4 +1,4 @@
-// Commands on the box, its users and nodes: typed arguments into a command, the reply into a value.
+// Commands on the box and its users: typed arguments into a command, the reply into a value.
 #include <utility>
 
 #include "daemon/cluster/cluster_impl.hpp"
@@ -39,23 +39,6 @@ Task<Result<ClusterInfo>> Cluster::update_cluster(Call call, ClusterChange chang
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "cluster.update", std::move(body)));
   co_return or_gone(info());
-}
-
-Task<Result<NodeRecord>> Cluster::put_node(Call call, NodeRecord node) {
-  const auto find = [this, id = node.id]() -> std::optional<NodeRecord> {
-    for (auto& known : nodes())
-      if (known.id == id) return std::move(known);
-    return std::nullopt;
-  };
-  if (auto known = find(); known && known->name == node.name && known->hostname == node.hostname &&
-                           known->model == node.model && known->version == node.version &&
-                           known->arch == node.arch)
-    co_return *std::move(known);
-  Fields body;
-  body.set("id", node.id).set("name", node.name).set("hostname", node.hostname).set("model", node.model);
-  body.set("version", node.version).set("arch", node.arch);
-  SAMOVAR_CO_TRY(const Fields done, co_await impl_->execute(std::move(call), "node.put", std::move(body)));
-  co_return or_gone(find());
 }
 
 Task<Result<User>> Cluster::create_user(Call call, NewUser user) {

@@ -87,7 +87,9 @@ constexpr std::array kCodes = {Errc::invalid,  Errc::not_found,   Errc::denied, 
 
 Bytes encode_command(const Command& command) {
   Fields out;
-  out.set("v", kCommandVersion).set("type", command.type).set("time_us", command.time);
+  out.set("v", command_level(command.type, command.body))
+      .set("type", command.type)
+      .set("time_us", command.time);
   out.set("actor", encode_actor(command.actor))
       .set("request_id", command.request_id)
       .set("body", command.body);
@@ -97,7 +99,7 @@ Bytes encode_command(const Command& command) {
 Result<Command> decode_command(ByteView bytes) {
   SAMOVAR_TRY(const Fields fields, Fields::decode(bytes));
   SAMOVAR_TRY(const std::int64_t version, fields.number("v", 1, INT64_MAX));
-  if (version != kCommandVersion)
+  if (version > kCommandVersion)
     return Error{Errc::unsupported,
                  fmt::format("a command of version {}: this node is too old for it", version)};
   // Exactly these: a field that is not understood must not be passed over.

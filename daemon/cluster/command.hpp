@@ -19,13 +19,16 @@ namespace samovar::cluster {
 
 struct Command {
   std::string type;  // "user.create"; see command_table.cpp
-  WallTime time;     // the proposer's wall clock
+  WallTime time;     // the leader's wall clock
   Actor actor;
   std::string request_id;  // empty: may happen twice
   Fields body;
 };
 
-inline constexpr std::int64_t kCommandVersion = 1;
+// What this program understands. A command says the version it needs, so that one an older node can read
+// stays readable for it; docs/formats/command.md, "Versions".
+inline constexpr std::int64_t kCommandVersion = 2;
+std::int64_t command_level(std::string_view type, const Fields& body);
 
 Bytes encode_command(const Command& command);
 // Errc::invalid names what is wrong; Errc::unsupported is a command of a newer version.

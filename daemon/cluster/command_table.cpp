@@ -11,6 +11,7 @@ constexpr std::array kCommands = {
     CommandEntry{"audit.record", apply_audit_record},
     CommandEntry{"cluster.init", apply_cluster_init},
     CommandEntry{"cluster.update", apply_cluster_update},
+    CommandEntry{"copies.change", apply_copies_change, 2},
     CommandEntry{"dataset.bin", apply_dataset_bin},
     CommandEntry{"dataset.commit", apply_dataset_commit},
     CommandEntry{"dataset.destroy", apply_dataset_destroy},
@@ -32,7 +33,10 @@ constexpr std::array kCommands = {
     CommandEntry{"model.rollback", apply_model_rollback},
     CommandEntry{"model.ungrant", apply_model_ungrant},
     CommandEntry{"model.update", apply_model_update},
+    CommandEntry{"node.admit", apply_node_admit, 2},
+    CommandEntry{"node.drain", apply_node_drain, 2},
     CommandEntry{"node.put", apply_node_put},
+    CommandEntry{"node.remove", apply_node_remove, 2},
     CommandEntry{"operation.begin", apply_operation_begin},
     CommandEntry{"operation.end", apply_operation_end},
     CommandEntry{"response.save", apply_response_save},
@@ -52,7 +56,29 @@ constexpr std::array kCommands = {
     CommandEntry{"user.update", apply_user_update},
 };
 
+// Fields that came later than their command. Those of node.put are not here: a node says with it what it
+// understands, and whoever does not know the field passes it over.
+struct LaterField {
+  std::string_view type;
+  std::string_view field;
+  std::int64_t level;
+};
+constexpr std::array kLaterFields = {
+    LaterField{"dataset.commit", "source", 2},  LaterField{"dataset.update", "copies", 2},
+    LaterField{"job.begin", "node_id", 2},      LaterField{"job.end", "node_id", 2},
+    LaterField{"model.commit", "files", 2},     LaterField{"operation.begin", "node_id", 2},
+    LaterField{"dataset.commit", "holders", 2},
+};
+
 }  // namespace
+
+std::int64_t command_level(std::string_view type, const Fields& body) {
+  const CommandEntry* entry = find_command(type);
+  std::int64_t level = entry == nullptr ? 1 : entry->level;
+  for (const LaterField& later : kLaterFields)
+    if (later.type == type && body.has(later.field)) level = std::max(level, later.level);
+  return level;
+}
 
 const CommandEntry* find_command(std::string_view type) {
   const auto found = std::find_if(kCommands.begin(), kCommands.end(),

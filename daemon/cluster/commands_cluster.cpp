@@ -1,4 +1,4 @@
-// The box itself and its nodes.
+// The box itself.
 #include "daemon/cluster/context.hpp"
 #include "daemon/cluster/rows.hpp"
 
@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kTimeZoneBytesMax = 64;
-constexpr std::size_t kNodeTextBytesMax = 256;
 
 }  // namespace
 
@@ -39,26 +38,6 @@ Result<Fields> apply_cluster_update(Context& context) {
   context.audit("cluster.update", before->id, details);
   context.changed(Change::Kind::cluster, before->id);
   return Fields();
-}
-
-Result<Fields> apply_node_put(Context& context) {
-  NodeRecord node;
-  SAMOVAR_TRY(node.id, context.body.text("id", 64, 1));
-  SAMOVAR_TRY(node.name, context.body.text("name", kNameBytesMax));
-  SAMOVAR_TRY(node.hostname, context.body.text("hostname", kNodeTextBytesMax));
-  SAMOVAR_TRY(node.model, context.body.text("model", kNodeTextBytesMax));
-  SAMOVAR_TRY(node.version, context.body.text("version", 64));
-  SAMOVAR_TRY(node.arch, context.body.text("arch", 64));
-  run(context.db,
-      "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO UPDATE SET name = "
-      "excluded.name, "
-      "hostname = excluded.hostname, model = excluded.model, version = excluded.version, arch = "
-      "excluded.arch, "
-      "revision = revision + 1",
-      node.id, node.name, node.hostname, node.model, node.version, node.arch, context.now);
-  context.audit("node.put", node.id, Fields().set("name", node.name).set("version", node.version));
-  context.changed(Change::Kind::nodes, node.id);
-  return Fields().set("id", node.id);
 }
 
 }  // namespace samovar::cluster

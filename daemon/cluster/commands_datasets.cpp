@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/encoding.hpp"
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/name_key.hpp"
 #include "daemon/cluster/rows.hpp"
@@ -100,6 +101,12 @@ Result<Fields> apply_dataset_update(Context& context) {
     after.owner_id = owner.id;
     run(context.db, "DELETE FROM dataset_grants WHERE dataset_id = ? AND user_id = ?", before.id, owner.id);
   }
+  if (context.body.has("copies")) {
+    SAMOVAR_TRY(const std::int64_t copies, context.body.number("copies", 0, kCopiesMax));
+    after.copies = static_cast<unsigned>(copies);
+    run(context.db, "DELETE FROM dataset_copies WHERE dataset_id = ?", before.id);
+    if (copies > 0) run(context.db, "INSERT INTO dataset_copies VALUES (?, ?)", before.id, copies);
+  }
   run(context.db, "UPDATE datasets SET name = ?, name_key = ?, description = ?, owner_id = ? WHERE id = ?",
       after.name, name_key(after.name), after.description, after.owner_id, before.id);
   Fields details;
@@ -108,6 +115,8 @@ Result<Fields> apply_dataset_update(Context& context) {
   if (after.description != before.description) details.set("description_changed", true);
   if (after.owner_id != before.owner_id)
     details.set("owner", after.owner_id).set("owner_before", before.owner_id);
+  if (after.copies != before.copies)
+    details.set("copies", std::int64_t{after.copies}).set("copies_before", std::int64_t{before.copies});
   context.audit("dataset.update", before.id, details);
   bump(context, before.id);
   return Fields().set("id", before.id);
@@ -149,8 +158,11 @@ Result<Fields> apply_dataset_destroy(Context& context) {
   for (const char* sql :
        {"DELETE FROM dataset_keys WHERE dataset_id = ?", "DELETE FROM shards WHERE dataset_id = ?",
         "DELETE FROM dataset_objects WHERE dataset_id = ?", "DELETE FROM dataset_grants WHERE dataset_id = ?",
-        "DELETE FROM dataset_versions WHERE dataset_id = ?", "DELETE FROM datasets WHERE id = ?"})
+        "DELETE FROM dataset_versions WHERE dataset_id = ?",
+        "DELETE FROM dataset_copies WHERE dataset_id = ?", "DELETE FROM datasets WHERE id = ?"})
     run(context.db, sql, dataset.id);
+  forget_files(context.db, dataset.id + ".");
+  forget_files(context.db, dataset.id + "/");
   context.audit("dataset.destroyed", dataset.id, certificate);
   context.changed(Change::Kind::datasets, dataset.id);
   return Fields().set("id", dataset.id);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/model_commands.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/rows_datasets.hpp"
@@ -57,6 +58,15 @@ Fields details_of(const JobRecord& job) {
   details.set("kind", job.kind).set("model", job.name).set("dataset", job.dataset_id);
   details.set("dataset_version", std::int64_t{job.dataset_version});
   return details;
+}
+
+// To the node that takes it up again; a checkpoint is only where it was made.
+Result<void> hand_to(Context& context, const JobRecord& job) {
+  if (!context.body.has("node_id")) return {};
+  SAMOVAR_TRY(const std::string node_id, context.body.text("node_id", 64, 1));
+  if (node_id == job.node_id) return {};
+  run(context.db, "UPDATE jobs SET checkpoint_step = 0, checkpoint_hash = x'' WHERE id = ?", job.id);
+  return set_carrier(context, job.id);
 }
 
 std::string_view action_of(std::string_view from, std::string_view to) {
@@ -115,6 +125,7 @@ Result<Fields> apply_job_begin(Context& context) {
       "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', '', 1, '', 0, '{}', 0, ?, NULL, 0, x'', ?, 1)",
       job.id, job.kind, job.name, owner.id, job.dataset_id, job.dataset_version, job.spec_json, context.now,
       job.wrapped_key);
+  SAMOVAR_CHECK(set_carrier(context, job.id));
   context.audit("job.begin", job.id, details_of(job));
   context.changed(Change::Kind::jobs, job.id);
   return Fields().set("id", job.id);
@@ -155,6 +166,7 @@ Result<Fields> apply_job_end(Context& context) {
       "+ 1 WHERE id = ?",
       state, error, job.attempt + (again ? 1u : 0u), summary == "{}" ? job.summary_json : summary,
       over ? std::optional<WallTime>(context.now) : std::nullopt, job.id);
+  if (goes_on) SAMOVAR_CHECK(hand_to(context, job));
   // Why it failed may quote the data; the log keeps only that it did.
   context.audit(action_of(job.state, state), job.id, details_of(job).set("state", state),
                 state == "failed" ? "failed" : "ok");
@@ -177,6 +189,7 @@ Result<Fields> apply_job_remove(Context& context) {
   if (job.state == "queued") return refuse(Refusal::job_state);
   if (job.protect) return refuse(Refusal::job_protected);
   run(context.db, "DELETE FROM jobs WHERE id = ?", job.id);
+  run(context.db, "DELETE FROM carriers WHERE id = ?", job.id);
   context.audit("job.remove", job.id, details_of(job).set("state", job.state));
   context.changed(Change::Kind::jobs, job.id);
   return Fields().set("id", job.id);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "daemon/cluster/context.hpp"
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/name_key.hpp"
 #include "daemon/cluster/rows.hpp"
@@ -25,6 +26,15 @@ constexpr std::size_t kWrappedKeyBytesMax = 512;
 constexpr std::int64_t kDatasetsMax = 10'000;
 constexpr std::int64_t kCountMax = std::numeric_limits<std::int64_t>::max();
 
+Result<std::vector<std::string>> read_nodes_of(const Fields& from, std::string_view field) {
+  SAMOVAR_TRY(auto ids, from.texts(field, kNodesMax, 64));
+  std::sort(ids.begin(), ids.end());
+  for (const auto& id : ids)
+    if (id.find(' ') != std::string::npos)
+      return Error{Errc::invalid, fmt::format("{}: an id has no spaces", field)};
+  return ids;
+}
+
 Result<ShardRecord> read_shard(const Fields& from) {
   ShardRecord shard;
   const auto count = [&from](const char* name) { return from.number(name, 0, kCountMax); };
@@ -34,15 +44,12 @@ Result<ShardRecord> read_shard(const Fields& from) {
   SAMOVAR_TRY(const std::int64_t plain, count("plain"));
   SAMOVAR_TRY(const std::int64_t stored, count("stored"));
   SAMOVAR_TRY(shard.hash, from.bytes("hash", kHashBytes, kHashBytes));
-  SAMOVAR_TRY(shard.node_ids, from.texts("nodes", kNodesMax, 64));
+  SAMOVAR_TRY(shard.node_ids, read_nodes_of(from, "nodes"));
   shard.number = static_cast<std::uint32_t>(number);
   shard.rows = static_cast<std::uint64_t>(rows);
   shard.blocks = static_cast<std::uint32_t>(blocks);
   shard.plain_bytes = static_cast<std::uint64_t>(plain);
   shard.stored_bytes = static_cast<std::uint64_t>(stored);
-  std::sort(shard.node_ids.begin(), shard.node_ids.end());
-  for (const auto& id : shard.node_ids)
-    if (id.find(' ') != std::string::npos) return Error{Errc::invalid, "nodes: an id has no spaces"};
   return shard;
 }
 
@@ -65,6 +72,7 @@ Result<void> read_pieces(const Fields& body, DatasetVersion& version) {
   }
   if (rows != version.rows) return Error{Errc::invalid, "shards: hold other rows than counted"};
   SAMOVAR_TRY(const auto objects, body.objects("objects", kObjectsMax));
+  SAMOVAR_TRY(const Fields holders, body.has("holders") ? body.object("holders") : Fields());
   for (const Fields& one : objects) {
     ObjectRecord object;
     SAMOVAR_TRY(object.name, one.text("name", 64, 1));
@@ -73,9 +81,25 @@ Result<void> read_pieces(const Fields& body, DatasetVersion& version) {
     object.stored_bytes = static_cast<std::uint64_t>(stored);
     if (!version.objects.empty() && version.objects.back().name >= object.name)
       return Error{Errc::invalid, "objects: must be sorted by name, each once"};
+    if (holders.has(object.name)) {
+      SAMOVAR_TRY(object.node_ids, read_nodes_of(holders, object.name));
+    }
     version.objects.push_back(std::move(object));
   }
   return {};
+}
+
+// The kept upload's file: who has it, its size and hash.
+Result<ObjectRecord> read_source(const Fields& body) {
+  SAMOVAR_TRY(const Fields from, body.object("source"));
+  ObjectRecord source;
+  SAMOVAR_TRY(source.node_ids, read_nodes_of(from, "nodes"));
+  SAMOVAR_TRY(const std::int64_t stored, from.number("stored", 0, kCountMax));
+  source.stored_bytes = static_cast<std::uint64_t>(stored);
+  SAMOVAR_TRY(source.hash, from.bytes("hash", 0, kHashBytes));
+  if (!source.hash.empty() && source.hash.size() != kHashBytes)
+    return Error{Errc::invalid, "source: its hash has a wrong length"};
+  return source;
 }
 
 Result<Manifest> read_manifest(const Fields& body) {
@@ -115,14 +139,33 @@ void insert_version(Context& context, const std::string& id, std::uint32_t numbe
       version.source_bytes, manifest.notes_json, version.key_commitment);
   run(context.db, "INSERT INTO dataset_keys VALUES (?, ?, ?)", id, number, version.wrapped_key);
   for (const ShardRecord& shard : version.shards) {
-    std::string nodes;
-    for (const auto& node : shard.node_ids) nodes += (nodes.empty() ? "" : " ") + node;
-    run(context.db, "INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", id, number, shard.number,
-        shard.rows, shard.blocks, shard.plain_bytes, shard.stored_bytes, shard.hash, nodes);
+    run(context.db, "INSERT INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0)", id, number, shard.number,
+        shard.rows, shard.blocks, shard.plain_bytes, shard.stored_bytes, shard.hash);
+    add_holders(context.db, shard_key(id, number, shard.number), shard.node_ids);
   }
-  for (const ObjectRecord& object : version.objects)
+  // A manifest from when a box was alone does not say where its objects lie.
+  const std::string only = context.body.has("holders") ? std::string() : only_node(context.db);
+  for (const ObjectRecord& object : version.objects) {
     run(context.db, "INSERT INTO dataset_objects VALUES (?, ?, ?, ?, ?)", id, number, object.name,
         object.stored_bytes, object.hash);
+    const std::string key = object_key(id, number, object.name);
+    add_holders(context.db, key, object.node_ids);
+    if (!only.empty()) add_holder(context.db, key, only);
+  }
+}
+
+Result<void> insert_source(Context& context, const std::string& id, const Bytes& wrapped) {
+  if (wrapped.empty()) return {};
+  run(context.db, "INSERT INTO dataset_keys VALUES (?, 0, ?)", id, wrapped);
+  if (!context.body.has("source")) {
+    if (const std::string only = only_node(context.db); !only.empty())
+      add_holder(context.db, source_key(id), only);
+    return {};
+  }
+  SAMOVAR_TRY(const ObjectRecord source, read_source(context.body));
+  add_holders(context.db, source_key(id), source.node_ids);
+  if (!source.hash.empty()) record_file(context.db, source_key(id), source.stored_bytes, source.hash);
+  return {};
 }
 
 Result<void> insert_dataset(Context& context, const std::string& id, const std::string& name,
@@ -130,7 +173,7 @@ Result<void> insert_dataset(Context& context, const std::string& id, const std::
   SAMOVAR_CHECK(check_dataset_name(name));
   SAMOVAR_TRY(const std::string description, read_description(context.body));
   SAMOVAR_TRY(const User owner, need_user(context, "owner_id"));
-  SAMOVAR_TRY(const Bytes source_key, context.body.bytes("wrapped_source_key", 0, kWrappedKeyBytesMax));
+  SAMOVAR_TRY(const Bytes wrapped, context.body.bytes("wrapped_source_key", 0, kWrappedKeyBytesMax));
   if (find_dataset(context.db, id)) return Error{Errc::conflict, "id: is in use"};
   if (find_dataset_by_name(context.db, name)) return refuse(Refusal::dataset_name_taken);
   Query count(context.db, "SELECT count(*) FROM datasets");
@@ -138,8 +181,7 @@ Result<void> insert_dataset(Context& context, const std::string& id, const std::
     return Error{Errc::busy, "there are as many data sets as a box can have: destroy some first"};
   run(context.db, "INSERT INTO datasets VALUES (?, ?, ?, ?, ?, ?, 1, ?, NULL, 1)", id, name, name_key(name),
       description, owner.id, context.now, manifest.version.source_bytes);
-  if (!source_key.empty()) run(context.db, "INSERT INTO dataset_keys VALUES (?, 0, ?)", id, source_key);
-  return {};
+  return insert_source(context, id, wrapped);
 }
 
 // The next number; the data set must be there and nobody else may have made this one meanwhile.
@@ -170,6 +212,7 @@ Result<Fields> apply_dataset_commit(Context& context) {
     SAMOVAR_CHECK(insert_dataset(context, id, name, manifest));
   }
   insert_version(context, id, number, manifest);
+  forget_holders_removed(context.db);
   if (!operation_id.empty()) SAMOVAR_CHECK(finish_operation(context, operation_id, id, number));
   const DatasetVersion& version = manifest.version;
   Fields details;

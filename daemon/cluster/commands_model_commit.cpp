@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/encoding.hpp"
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/model_commands.hpp"
 #include "daemon/cluster/rows_models.hpp"
@@ -14,6 +15,7 @@ namespace samovar::cluster {
 namespace {
 
 constexpr std::int64_t kModelsMax = 2000;
+constexpr std::size_t kFileNodesMax = 16;
 // Addresses under /models that are not a model's.
 constexpr std::array<std::string_view, 1> kReserved = {"compare"};
 
@@ -59,6 +61,31 @@ Result<std::uint32_t> next_version(Context& context, const Model& model, const s
   run(context.db, "UPDATE models SET version = ?, kind = ?, revision = revision + 1 WHERE key = ?",
       model.version + 1, kind, model_key(model.name));
   return model.version + 1;
+}
+
+// "model" and "evaluation": who has them, and the evaluation's size, which no other table has.
+Result<void> insert_files(Context& context, const ModelVersion& version) {
+  const std::string model = model_file_key(version.evaluation_name);
+  if (model.empty()) return {};
+  if (!context.body.has("files")) {
+    // A box that was alone did not say where they lie.
+    if (const std::string only = only_node(context.db); !only.empty())
+      for (const std::string& key : {model, version.evaluation_name}) add_holder(context.db, key, only);
+    return {};
+  }
+  SAMOVAR_TRY(const auto files, context.body.objects("files", 2));
+  for (const Fields& file : files) {
+    SAMOVAR_TRY(const std::string kind, file.text("name", 16));
+    SAMOVAR_TRY(const auto nodes, file.texts("nodes", kFileNodesMax, 64));
+    SAMOVAR_TRY(const std::int64_t stored, file.number("stored", 0, INT64_MAX));
+    if (kind != "model" && kind != "evaluation")
+      return Error{Errc::invalid, "files: must be the model and its evaluation"};
+    const std::string& key = kind == "model" ? model : version.evaluation_name;
+    add_holders(context.db, key, nodes);
+    if (kind == "evaluation" && stored > 0)
+      record_file(context.db, key, static_cast<std::uint64_t>(stored), version.evaluation_hash);
+  }
+  return {};
 }
 
 void insert_version(Context& context, const std::string& name, std::uint32_t number,
@@ -119,6 +146,8 @@ Result<Fields> apply_model_commit(Context& context) {
     SAMOVAR_CHECK(insert_model(context, name, kind, maker.id));
   }
   insert_version(context, name, number, version);
+  SAMOVAR_CHECK(insert_files(context, version));
+  forget_holders_removed(context.db);
   if (job) SAMOVAR_CHECK(finish_job(context, *job, name, number, summary));
   Fields details;
   details.set("version", std::int64_t{number}).set("kind", kind).set("hash", hex_encode(version.hash));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.hpp"
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/model_commands.hpp"
 #include "daemon/cluster/rows.hpp"
@@ -152,6 +153,9 @@ Result<Fields> apply_model_remove(Context& context) {
   if (version.protect) return refuse(Refusal::model_protected);
   const std::string key = model_key(model.name);
   run(context.db, "DELETE FROM model_versions WHERE model_key = ? AND version = ?", key, version.version);
+  if (is_model_folder(version.evaluation_name))
+    for (const std::string& file : {model_file_key(version.evaluation_name), version.evaluation_name})
+      forget_file(context.db, file);
   // The job sealed the model with its own key.
   run(context.db, "UPDATE jobs SET wrapped_key = x'', revision = revision + 1 WHERE id = ?", version.job_id);
   if (context.db.changes() > 0) context.changed(Change::Kind::jobs, version.job_id);

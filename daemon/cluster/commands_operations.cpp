@@ -1,4 +1,5 @@
 // Work that was accepted: it must survive a restart, so it is in the state from the first moment to its end.
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/rows_datasets.hpp"
@@ -36,6 +37,14 @@ Result<void> finish_operation(Context& context, std::string_view operation_id, s
   return {};
 }
 
+Result<void> set_carrier(Context& context, const std::string& id) {
+  SAMOVAR_TRY(const auto named, context.body.optional_text("node_id", 64));
+  // A box that was alone did not say it.
+  const std::string node_id = named ? *named : only_node(context.db);
+  if (!node_id.empty()) run(context.db, "INSERT OR REPLACE INTO carriers VALUES (?, ?)", id, node_id);
+  return {};
+}
+
 Result<Fields> apply_operation_begin(Context& context) {
   SAMOVAR_TRY(const std::string id, context.body.text("id", 64, 1));
   SAMOVAR_TRY(const std::string kind, context.body.text("kind", 32, 1));
@@ -61,6 +70,7 @@ Result<Fields> apply_operation_begin(Context& context) {
   }
   run(context.db, "INSERT INTO operations VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, '', ?, NULL)", id, kind,
       owner_id, title, document, dataset_id, context.now);
+  SAMOVAR_CHECK(set_carrier(context, id));
   Fields details;
   details.set("kind", kind).set("title", title);
   if (!dataset_id.empty()) details.set("dataset", dataset_id);

@@ -38,6 +38,7 @@ using ApplyFunction = Result<Fields> (*)(Context& context);
 struct CommandEntry {
   std::string_view type;
   ApplyFunction apply;
+  std::int64_t level = 1;  // the command version that brought it
 };
 // Null for an unknown type.
 const CommandEntry* find_command(std::string_view type);
@@ -45,7 +46,13 @@ const CommandEntry* find_command(std::string_view type);
 // commands_cluster.cpp
 Result<Fields> apply_cluster_init(Context& context);
 Result<Fields> apply_cluster_update(Context& context);
+// commands_nodes.cpp
 Result<Fields> apply_node_put(Context& context);
+Result<Fields> apply_node_admit(Context& context);
+Result<Fields> apply_node_drain(Context& context);
+Result<Fields> apply_node_remove(Context& context);
+// commands_copies.cpp
+Result<Fields> apply_copies_change(Context& context);
 // commands_users.cpp
 Result<Fields> apply_user_create(Context& context);
 Result<Fields> apply_user_update(Context& context);

@@ -43,7 +43,7 @@ struct ObjectRecord {
   std::string name;  // "profile", "bad-rows"
   std::uint64_t stored_bytes = 0;
   Bytes hash;
-  std::vector<std::string> node_ids = {};  // where copies lie, sorted
+  std::vector<std::string> node_ids = {};  // where copies lie, sorted; empty in a manifest: on this node
 };
 
 // A copy that is durable on a node now, or is no more. The key is StoredFile's.
@@ -51,6 +51,11 @@ struct CopyChange {
   std::string key;
   std::string node_id;
   bool there = true;
+  // Gives a copy up only while so many others have one: what is no fact yet, but a wish to make room.
+  unsigned others_min = 0;
+  // Of a file whose size and hash nobody recorded (a source of an earlier version): what was found.
+  std::uint64_t bytes = 0;
+  Bytes hash = {};
 };
 
 struct DatasetVersion {
@@ -108,6 +113,7 @@ struct DatasetChange {
   std::optional<std::string> name;
   std::optional<std::string> description;
   std::optional<std::string> owner_id;  // hands it over; the owner before keeps no right
+  std::optional<unsigned> copies = {};  // 0 to kCopiesMax
 };
 
 struct DatasetFilter {
@@ -150,6 +156,8 @@ struct OperationEnd {
 inline constexpr std::size_t kSchemaBytesMax = 640u * 1024;  // of schema_json
 inline constexpr std::size_t kShardsMax = 2048;              // of a version: 128 GiB at 64 MiB each
 inline constexpr std::uint32_t kVersionsMax = 200;           // of a data set
+inline constexpr unsigned kCopiesMax = 7;                    // of a file
+inline constexpr std::size_t kCopyChangesMax = 2048;         // of one command
 inline constexpr std::size_t kDatasetNameBytesMax = 128;
 inline constexpr std::size_t kDescriptionBytesMax = 4096;
 inline constexpr std::chrono::hours kBinKept{24 * 30};       // then it is destroyed

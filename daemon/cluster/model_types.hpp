@@ -46,6 +46,9 @@ struct JobEnd {
   std::string state;  // paused, failed, cancelled, queued (resumed or retried); done comes with the model
   std::string error;
   std::string summary_json;
+  // With queued: who carries it out from now on; empty: as before. Another node begins without the
+  // checkpoint.
+  std::string node_id = {};
 };
 
 // The last one that is acknowledged; step 0 with an empty hash forgets it.
@@ -114,7 +117,7 @@ struct ModelVersion {
   std::string evaluation_name;  // the sealed object beside it
   Bytes evaluation_hash;
   // "model" and "evaluation" of the folder that evaluation_name begins with, key "<mdl_…>/model", and where
-  // copies of them lie.
+  // copies of them lie. None in a call: both are on this node, the evaluation's size is not known.
   std::vector<ObjectRecord> files;
 };
 

@@ -1,11 +1,15 @@
 // Where copies of sealed files belong, and what must move: pure functions of what is known.
 //
 // Rendezvous hashing weighted by capacity: each file ranks the nodes by a hash of (file, node); the first R
-// that can hold it do. A node that comes or goes moves only the files whose first R it changes.
+// that can hold it do. A node that comes or goes moves only the files whose first R it changes. Weights are
+// set so that a node's share of all copies is that of its capacity, as far as one copy per file and node
+// allows.
 //
 // Threading: values. The same code runs in the daemon, in the simulation and in unit tests.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,8 +36,26 @@ struct StoredFile {
 // 2, or 3 from four storage nodes on; never more than there are.
 unsigned default_copies(std::size_t storage_nodes);
 
-// Best first, at most `wanted`, only nodes that are reachable, not draining and have room.
+// Best first, at most `wanted`, only nodes that are reachable, not draining and have room or hold it already.
 std::vector<std::string> choose_holders(const StoredFile& file, const std::vector<StorageNode>& nodes);
+
+// The same for many files: what depends on the nodes alone is worked out once.
+class Placer {
+ public:
+  explicit Placer(const std::vector<StorageNode>& nodes);
+  std::vector<std::string> choose(const StoredFile& file);
+  // Indices into the nodes: all that may get something new, best first.
+  std::vector<std::size_t> rank(const std::string& key, unsigned wanted);
+
+ private:
+  const std::vector<double>& weights(unsigned wanted);
+
+  std::vector<StorageNode> nodes_;
+  std::vector<std::size_t> takers_;                  // reachable and not draining
+  std::vector<std::uint64_t> hashes_;                // of the takers' ids
+  std::vector<double> capacities_;                   // of the takers
+  std::map<unsigned, std::vector<double>> weights_;  // of the takers, by copies wanted
+};
 
 struct Transfer {
   std::string key;

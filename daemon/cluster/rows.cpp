@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/copies.hpp"
+
 namespace samovar::cluster {
 namespace {
 
@@ -60,17 +62,40 @@ Token token_of(const Query& row) {
   token.name = row.text(2);
   token.user_id = row.text(3);
   token.secret_hash = row.bytes(4);
-  const std::string scopes = row.text(5);  // separated by spaces
-  for (std::size_t at = 0; at < scopes.size();) {
-    const std::size_t end = std::min(scopes.find(' ', at), scopes.size());
-    if (end > at) token.scopes.push_back(scopes.substr(at, end - at));
-    at = end + 1;
-  }
+  token.scopes = words_of(row.text(5));
   if (!row.is_null(6)) token.cidr = row.text(6);
   token.created_at = row.time(7);
   token.expires_at = row.time(8);
   token.last_used_at = row.optional_time(9);
   return token;
+}
+
+constexpr std::string_view kNodeSelect =
+    "SELECT n.id, n.name, n.hostname, n.model, n.version, n.arch, n.joined_us, n.revision, coalesce(m.state, "
+    "'active'), coalesce(m.addresses, ''), coalesce(m.sign_public, x''), coalesce(m.box_public, x''), "
+    "coalesce(m.disk_bytes, 0), coalesce(m.level, 1), m.removed_us FROM nodes n LEFT JOIN members m ON "
+    "m.node_id = n.id";
+
+NodeRecord node_of(const Query& row) {
+  NodeRecord node;
+  node.id = row.text(0);
+  node.name = row.text(1);
+  node.hostname = row.text(2);
+  node.model = row.text(3);
+  node.version = row.text(4);
+  node.arch = row.text(5);
+  node.joined_at = row.time(6);
+  node.revision = static_cast<std::uint64_t>(row.number(7));
+  const std::string state = row.text(8);
+  for (const NodeState known : {NodeState::active, NodeState::draining, NodeState::removed})
+    if (state == to_string(known)) node.state = known;
+  node.addresses = words_of(row.text(9));
+  node.sign_public = row.bytes(10);
+  node.box_public = row.bytes(11);
+  node.disk_bytes = static_cast<std::uint64_t>(row.number(12));
+  node.level = static_cast<unsigned>(row.number(13));
+  node.removed_at = row.optional_time(14);
+  return node;
 }
 
 std::int64_t page_limit(const PageQuery& page) { return std::clamp(page.limit, 1u, kPageMax); }
@@ -114,21 +139,14 @@ std::optional<ClusterInfo> read_cluster(Db& db) {
 
 std::vector<NodeRecord> read_nodes(Db& db) {
   std::vector<NodeRecord> nodes;
-  for (Query row(
-           db, "SELECT id, name, hostname, model, version, arch, joined_us, revision FROM nodes ORDER BY id");
-       row.next();) {
-    NodeRecord node;
-    node.id = row.text(0);
-    node.name = row.text(1);
-    node.hostname = row.text(2);
-    node.model = row.text(3);
-    node.version = row.text(4);
-    node.arch = row.text(5);
-    node.joined_at = row.time(6);
-    node.revision = static_cast<std::uint64_t>(row.number(7));
-    nodes.push_back(std::move(node));
-  }
+  for (Query row(db, fmt::format("{} ORDER BY m.state IS 'removed', n.name, n.id", kNodeSelect)); row.next();)
+    nodes.push_back(node_of(row));
   return nodes;
+}
+
+std::optional<NodeRecord> find_node(Db& db, std::string_view id) {
+  Query query(db, fmt::format("{} WHERE n.id = ?", kNodeSelect), id);
+  return read_one<NodeRecord>(query, node_of);
 }
 
 std::optional<User> find_user(Db& db, std::string_view id) {

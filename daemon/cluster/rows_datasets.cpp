@@ -1,9 +1,11 @@
 #include "daemon/cluster/rows_datasets.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/fields.hpp"
 #include "daemon/cluster/name_key.hpp"
 
@@ -12,7 +14,8 @@ namespace {
 
 constexpr std::string_view kDatasetColumns =
     "id, name, description, owner_id, created_us, version, source_bytes, binned_us, revision, "
-    "EXISTS (SELECT 1 FROM dataset_keys k WHERE k.dataset_id = datasets.id AND k.version = 0)";
+    "EXISTS (SELECT 1 FROM dataset_keys k WHERE k.dataset_id = datasets.id AND k.version = 0), "
+    "coalesce((SELECT copies FROM dataset_copies c WHERE c.dataset_id = datasets.id), 0)";
 
 std::uint64_t count_of(const Query& row, int column) {
   return static_cast<std::uint64_t>(row.number(column));
@@ -33,6 +36,7 @@ Dataset dataset_of(Db& db, const Query& row) {
   dataset.binned_at = row.optional_time(7);
   dataset.revision = count_of(row, 8);
   dataset.has_source = row.number(9) != 0;
+  dataset.copies = small_of(row, 10);
   for (Query grant(db, "SELECT user_id FROM dataset_grants WHERE dataset_id = ? ORDER BY user_id",
                    dataset.id);
        grant.next();)
@@ -40,20 +44,18 @@ Dataset dataset_of(Db& db, const Query& row) {
   return dataset;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
+using Holders = std::map<std::string, std::vector<std::string>>;
+
+std::vector<std::string> holders_in(const Holders& holders, const std::string& key) {
+  const auto found = holders.find(key);
+  return found == holders.end() ? std::vector<std::string>() : found->second;
 }
 
-std::vector<ShardRecord> shards_of(Db& db, std::string_view id, std::uint32_t version) {
+std::vector<ShardRecord> shards_of(Db& db, std::string_view id, std::uint32_t version,
+                                   const Holders& holders) {
   std::vector<ShardRecord> shards;
   for (Query row(db,
-                 "SELECT number, rows, blocks, plain_bytes, stored_bytes, hash, nodes, damaged FROM shards "
+                 "SELECT number, rows, blocks, plain_bytes, stored_bytes, hash, damaged FROM shards "
                  "WHERE dataset_id = ? AND version = ? ORDER BY number",
                  id, version);
        row.next();) {
@@ -64,21 +66,23 @@ std::vector<ShardRecord> shards_of(Db& db, std::string_view id, std::uint32_t ve
     shard.plain_bytes = count_of(row, 3);
     shard.stored_bytes = count_of(row, 4);
     shard.hash = row.bytes(5);
-    shard.node_ids = words_of(row.text(6));
-    shard.damaged = row.number(7) != 0;
+    shard.node_ids = holders_in(holders, shard_key(id, version, shard.number));
+    shard.damaged = row.number(6) != 0;
     shards.push_back(std::move(shard));
   }
   return shards;
 }
 
-std::vector<ObjectRecord> objects_of(Db& db, std::string_view id, std::uint32_t version) {
+std::vector<ObjectRecord> objects_of(Db& db, std::string_view id, std::uint32_t version,
+                                     const Holders& holders) {
   std::vector<ObjectRecord> objects;
   for (Query row(db,
                  "SELECT name, stored_bytes, hash FROM dataset_objects WHERE dataset_id = ? AND version = ? "
                  "ORDER BY name",
                  id, version);
        row.next();)
-    objects.push_back({row.text(0), count_of(row, 1), row.bytes(2), {}});
+    objects.push_back({row.text(0), count_of(row, 1), row.bytes(2),
+                       holders_in(holders, object_key(id, version, row.text(0)))});
   return objects;
 }
 
@@ -112,7 +116,8 @@ VersionSummary summary_of(const Query& row) {
 }
 
 constexpr std::string_view kOperationColumns =
-    "id, kind, owner_id, title, spec_json, state, dataset_id, version, error, created_us, ended_us";
+    "id, kind, owner_id, title, spec_json, state, dataset_id, version, error, created_us, ended_us, "
+    "coalesce((SELECT node_id FROM carriers c WHERE c.id = operations.id), '')";
 
 OperationRecord operation_of(const Query& row) {
   OperationRecord operation;
@@ -127,6 +132,7 @@ OperationRecord operation_of(const Query& row) {
   operation.error = row.text(8);
   operation.created_at = row.time(9);
   operation.ended_at = row.optional_time(10);
+  operation.node_id = row.text(11);
   return operation;
 }
 
@@ -193,8 +199,9 @@ std::optional<DatasetVersion> find_version(Db& db, std::string_view id, std::uin
     out.notes = notes->texts("notes", 64, 512).value_or(std::vector<std::string>());
   out.key_commitment = row.bytes(11);
   out.wrapped_key = find_wrapped_key(db, id, wanted).value_or(Bytes());
-  out.shards = shards_of(db, id, wanted);
-  out.objects = objects_of(db, id, wanted);
+  const Holders holders = holders_below(db, object_key(id, wanted, {}));
+  out.shards = shards_of(db, id, wanted, holders);
+  out.objects = objects_of(db, id, wanted, holders);
   return out;
 }
 

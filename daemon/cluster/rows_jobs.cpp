@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kColumns =
     "id, kind, name, owner_id, dataset_id, dataset_version, spec_json, state, error, attempt, model_name, "
     "model_version, summary_json, protect, created_us, ended_us, checkpoint_step, checkpoint_hash, "
-    "wrapped_key, revision";
+    "wrapped_key, revision, coalesce((SELECT node_id FROM carriers c WHERE c.id = jobs.id), '')";
 
 JobRecord job_of(const Query& row) {
   JobRecord job;
@@ -32,6 +32,7 @@ JobRecord job_of(const Query& row) {
   job.checkpoint_hash = row.bytes(17);
   job.wrapped_key = row.bytes(18);
   job.revision = static_cast<std::uint64_t>(row.number(19));
+  job.node_id = row.text(20);
   return job;
 }
 

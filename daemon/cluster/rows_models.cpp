@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/rows.hpp"
 
 namespace samovar::cluster {
@@ -71,6 +72,17 @@ ModelVersion version_of(const Query& row) {
   return version;
 }
 
+std::vector<ObjectRecord> files_of(Db& db, const ModelVersion& version) {
+  std::vector<ObjectRecord> files;
+  if (!is_model_folder(version.evaluation_name)) return files;
+  const std::string model = model_file_key(version.evaluation_name);
+  files.push_back({"model", version.stored_bytes, version.hash, holders_of(db, model)});
+  Query size(db, "SELECT stored_bytes FROM files WHERE key = ?", version.evaluation_name);
+  const auto bytes = size.next() ? static_cast<std::uint64_t>(size.number(0)) : 0;
+  files.push_back({"evaluation", bytes, version.evaluation_hash, holders_of(db, version.evaluation_name)});
+  return files;
+}
+
 }  // namespace
 
 std::string model_key(std::string_view name) { return lower_ascii(name); }
@@ -104,7 +116,9 @@ std::optional<ModelVersion> find_model_version(Db& db, std::string_view name, st
                   kVersionColumns),
       model_key(name), version);
   if (!row.next()) return std::nullopt;
-  return version_of(row);
+  ModelVersion found = version_of(row);
+  found.files = files_of(db, found);
+  return found;
 }
 
 std::vector<ModelVersion> list_model_versions(Db& db, std::string_view name) {
@@ -117,6 +131,7 @@ std::vector<ModelVersion> list_model_versions(Db& db, std::string_view name) {
            model_key(name));
        row.next();)
     versions.push_back(version_of(row));
+  for (ModelVersion& version : versions) version.files = files_of(db, version);
   return versions;
 }
 

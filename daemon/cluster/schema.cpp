@@ -1,10 +1,12 @@
 #include "daemon/cluster/schema.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/copies.hpp"
 #include "security/hash.hpp"
 
 namespace samovar::cluster {
@@ -201,6 +203,35 @@ CREATE TABLE model_grants (
 CREATE INDEX model_grants_by_user ON model_grants (user_id);
 )";
 
+// What a node is to the cluster, beside its row in `nodes`; one without a row here is active and of level 1.
+constexpr const char* kMembers = R"(
+CREATE TABLE members (
+  node_id TEXT PRIMARY KEY, state TEXT NOT NULL, addresses TEXT NOT NULL, sign_public BLOB NOT NULL,
+  box_public BLOB NOT NULL, disk_bytes INTEGER NOT NULL, level INTEGER NOT NULL, removed_us INTEGER) WITHOUT ROWID;
+)";
+
+// Who holds which sealed file. `shards.nodes` was this once, and is empty since.
+constexpr const char* kCopies = R"(
+CREATE TABLE copies (key TEXT NOT NULL, node_id TEXT NOT NULL, PRIMARY KEY (key, node_id)) WITHOUT ROWID;
+CREATE INDEX copies_by_node ON copies (node_id);
+CREATE INDEX model_versions_by_folder ON model_versions (evaluation_name);
+)";
+
+// Sizes and hashes of files that no other table has: sources, evaluations.
+constexpr const char* kFiles = R"(
+CREATE TABLE files (key TEXT PRIMARY KEY, stored_bytes INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+)";
+
+constexpr const char* kDatasetCopies = R"(
+CREATE TABLE dataset_copies (dataset_id TEXT PRIMARY KEY, copies INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+// Who carries out an operation or a job.
+constexpr const char* kCarriers = R"(
+CREATE TABLE carriers (id TEXT PRIMARY KEY, node_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX carriers_by_node ON carriers (node_id);
+)";
+
 constexpr std::array kTables = {
     Table{"meta", "key", kMeta},
     Table{"cluster", "one", kCluster},
@@ -224,6 +255,11 @@ constexpr std::array kTables = {
     Table{"models", "key", kModels, 3},
     Table{"model_versions", "model_key, version", kModelVersions, 3},
     Table{"model_grants", "model_key, user_id", kModelGrants, 3},
+    Table{"members", "node_id", kMembers, 4},
+    Table{"copies", "key, node_id", kCopies, 4},
+    Table{"files", "key", kFiles, 4},
+    Table{"dataset_copies", "dataset_id", kDatasetCopies, 4},
+    Table{"carriers", "id", kCarriers, 4},
 };
 
 std::int64_t pragma(Db& db, const char* sql) {
@@ -252,7 +288,21 @@ Result<void> upgrade_schema(Db& db) {
   if (version == kSchemaVersion) return db.take_error();
   for (const Table& table : kTables)
     if (table.since > version) SAMOVAR_CHECK(db.exec(table.sql));
+  if (version < 4) adopt_single_copies(db);
+  SAMOVAR_CHECK(db.take_error());
   return db.exec(fmt::format("PRAGMA user_version = {};", kSchemaVersion).c_str());
+}
+
+Result<void> downgrade_schema(Db& db, std::int64_t version) {
+  for (const Table& table : kTables)
+    if (table.since > version) SAMOVAR_CHECK(db.exec(fmt::format("DROP TABLE {};", table.name).c_str()));
+  return db.exec(fmt::format("PRAGMA user_version = {};", version).c_str());
+}
+
+// Level 1 was a box alone: nobody of that level ever gets a snapshot from another one.
+std::int64_t schema_version_of(unsigned level) {
+  constexpr std::array<std::int64_t, 3> kVersions = {4, 4, 4};  // by level
+  return kVersions[std::min<std::size_t>(level, kVersions.size() - 1)];
 }
 
 Result<void> check_schema(Db& db) {
@@ -277,9 +327,10 @@ Result<void> check_schema(Db& db) {
   return db.take_error();
 }
 
-Bytes hash_state(Db& db) {
+Bytes hash_state(Db& db, std::int64_t version) {
   security::Hasher hasher;
   for (const Table& table : kTables) {
+    if (table.since > version) continue;
     hasher.update(as_bytes(table.name));
     for (Query row(db, fmt::format("SELECT * FROM {} ORDER BY {}", table.name, table.key)); row.next();) {
       Bytes canonical;

@@ -1,6 +1,7 @@
 #include "daemon/cluster/state_machine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,11 @@ namespace {
 constexpr std::chrono::hours kExpiredTokenKept{24 * 30};
 constexpr std::chrono::hours kDeviceKept{24 * 90};
 
+constexpr std::array kAllKinds = {Change::Kind::cluster, Change::Kind::users,    Change::Kind::sessions,
+                                  Change::Kind::tokens,  Change::Kind::settings, Change::Kind::nodes,
+                                  Change::Kind::audit,   Change::Kind::datasets, Change::Kind::operations,
+                                  Change::Kind::jobs,    Change::Kind::models};
+
 }  // namespace
 
 Result<std::unique_ptr<ClusterMachine>> ClusterMachine::create() {
@@ -30,7 +36,10 @@ Result<std::unique_ptr<ClusterMachine>> ClusterMachine::create() {
 
 Bytes ClusterMachine::apply(std::uint64_t index, ByteView bytes) {
   auto command = decode_command(bytes);
-  if (!command) return encode_reply(std::move(command).error());
+  if (!command) {
+    if (command.error().code() == Errc::unsupported) fall_behind(command.error().message());
+    return encode_reply(std::move(command).error());
+  }
   std::vector<Change> changes;
   const Result<Fields> reply = execute(index, *command, changes);
   if (!reply && reply.error().code() == Errc::internal)
@@ -45,9 +54,12 @@ Bytes ClusterMachine::apply(std::uint64_t index, ByteView bytes) {
 Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& command,
                                        std::vector<Change>& changes) {
   const CommandEntry* entry = find_command(command.type);
-  if (entry == nullptr)
-    return Error{Errc::unsupported,
-                 fmt::format("there is no command \"{}\": this node may be too old", command.type)};
+  if (entry == nullptr) {
+    Error unknown{Errc::unsupported,
+                  fmt::format("there is no command \"{}\": this node may be too old", command.type)};
+    fall_behind(unknown.message());
+    return unknown;
+  }
   if (entry->apply != apply_cluster_init && !read_cluster(*db_))
     return Error{Errc::unavailable, "this box is not set up yet"};
   const WallTime now = std::max(command.time, last_time_);
@@ -96,11 +108,35 @@ void ClusterMachine::purge(WallTime now, std::vector<Change>& changes) {
   run(*db_, "DELETE FROM requests WHERE expires_us <= ?", now);
   run(*db_, "DELETE FROM responses WHERE expires_us <= ?", now);
   run(*db_, "DELETE FROM operations WHERE ended_us <= ?", now - kOperationKept);
-  if (db_->changes() > 0) changes.push_back({Change::Kind::operations, {}, 0});
+  if (db_->changes() > 0) {
+    run(*db_,
+        "DELETE FROM carriers WHERE NOT EXISTS (SELECT 1 FROM operations o WHERE o.id = carriers.id) AND NOT "
+        "EXISTS (SELECT 1 FROM jobs j WHERE j.id = carriers.id)");
+    changes.push_back({Change::Kind::operations, {}, 0});
+  }
   run(*db_, "DELETE FROM devices WHERE seen_us <= ?", now - kDeviceKept);
 }
 
-Result<Bytes> ClusterMachine::snapshot() { return db_->serialize(); }
+// Others did what this program does not know: what it holds is not their state any more. Its last snapshot
+// and the log behind it stay, so that a later version begins there and does it right.
+void ClusterMachine::fall_behind(const std::string& why) {
+  if (behind_.empty())
+    SAMOVAR_LOG(error, cluster, "this node is too old for its cluster: install the others' version",
+                kv("why", why));
+  if (behind_.empty()) behind_ = why;
+}
+
+Result<Bytes> ClusterMachine::snapshot() {
+  if (!behind_.empty()) return Error{Errc::unsupported, "this node is too old for its cluster: " + behind_};
+  const std::int64_t version = schema_version_of(level_of_cluster(*db_));
+  if (version == kSchemaVersion) return db_->serialize();
+  // A member of the version before must be able to load it.
+  SAMOVAR_TRY(const Bytes image, db_->serialize());
+  SAMOVAR_TRY(auto copy, Db::open_memory());
+  SAMOVAR_CHECK(copy->load(image));
+  SAMOVAR_CHECK(downgrade_schema(*copy, version));
+  return copy->serialize();
+}
 
 Result<void> ClusterMachine::restore(ByteView snapshot) {
   // Into a new database: one that fails to load leaves the old state as it was.
@@ -114,9 +150,14 @@ Result<void> ClusterMachine::restore(ByteView snapshot) {
   }
   SAMOVAR_CHECK(db->take_error());
   db_ = std::move(db);
+  behind_.clear();
+  if (listener_)
+    for (const Change::Kind kind : kAllKinds) listener_({kind, {}, 0});
   return {};
 }
 
-Bytes ClusterMachine::state_hash() const { return hash_state(*db_); }
+Bytes ClusterMachine::state_hash() const {
+  return hash_state(*db_, schema_version_of(level_of_cluster(*db_)));
+}
 
 }  // namespace samovar::cluster

@@ -28,6 +28,8 @@ class ClusterMachine final : public raft::StateMachine {
   Db& db() { return *db_; }
   WallTime last_time() const { return last_time_; }
   Bytes state_hash() const;
+  // Why this program cannot follow its cluster any more; empty while it can.
+  const std::string& behind() const { return behind_; }
   void on_change(std::function<void(const Change&)> listener) { listener_ = std::move(listener); }
 
  private:
@@ -36,9 +38,11 @@ class ClusterMachine final : public raft::StateMachine {
   std::optional<Result<Fields>> earlier_reply(const Command& command, WallTime now);
   void remember_reply(const Command& command, const Fields& reply, WallTime now);
   void purge(WallTime now, std::vector<Change>& changes);
+  void fall_behind(const std::string& why);
 
   std::unique_ptr<Db> db_;
   WallTime last_time_{};  // also in the table meta
+  std::string behind_;
   std::function<void(const Change&)> listener_;
 };
 

@@ -28,6 +28,18 @@ std::string_view to_string(SessionKind kind) noexcept {
   return kind == SessionKind::cookie ? "cookie" : "bearer";
 }
 
+std::string_view to_string(NodeState state) noexcept {
+  switch (state) {
+    case NodeState::active:
+      return "active";
+    case NodeState::draining:
+      return "draining";
+    case NodeState::removed:
+      return "removed";
+  }
+  return "";
+}
+
 std::string_view to_string(AuthKind auth) noexcept {
   switch (auth) {
     case AuthKind::none:

@@ -174,6 +174,7 @@ struct NodeRecord {
   Bytes sign_public;                   // 32 bytes; empty for a box that is alone since before it could join
   Bytes box_public;
   std::uint64_t disk_bytes = 0;  // capacity for data
+  unsigned level = 0;            // of commands it understands; 0 in a call: as this program
   std::string hostname;
   std::string model;
   std::string version;
@@ -275,6 +276,7 @@ enum class Refusal : std::uint8_t {
   no_rollback,
   node_known,  // a member with this id is there, or was
   last_node,
+  no_quorum,  // Errc::unavailable: too few nodes are reachable to change anything
 };
 Refusal refusal_of(const Error& error) noexcept;
 

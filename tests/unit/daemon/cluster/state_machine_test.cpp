@@ -94,7 +94,7 @@ TEST_F(StateMachineTest, GarbageIsAnsweredNotFeared) {
 
 TEST_F(StateMachineTest, UnknownVersionAndFieldsAreRefused) {
   Fields command;
-  command.set("v", std::int64_t{2});
+  command.set("v", kCommandVersion + 1);
   const auto newer = decode_command(command.encode());
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().code(), Errc::unsupported);
@@ -148,7 +148,8 @@ TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
   // As the first version wrote it: without the tables that came later.
   for (const char* table :
        {"datasets", "dataset_versions", "dataset_keys", "shards", "dataset_objects", "dataset_grants",
-        "operations", "jobs", "models", "model_versions", "model_grants"})
+        "operations", "jobs", "models", "model_versions", "model_grants", "members", "copies", "files",
+        "dataset_copies", "carriers"})
     ASSERT_TRUE(db().exec(("DROP TABLE " + std::string(table)).c_str()));
   ASSERT_TRUE(db().exec("PRAGMA user_version = 1"));
   const auto image = machine_->snapshot();
@@ -158,7 +159,7 @@ TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
   const auto restored = (*other)->restore(*image);
   ASSERT_TRUE(restored) << restored.error().message();
   EXPECT_EQ((*other)->state_hash(), before);
-  ASSERT_TRUE(db().exec("PRAGMA user_version = 4"));
+  ASSERT_TRUE(db().exec("PRAGMA user_version = 5"));
   EXPECT_EQ((*other)->restore(*machine_->snapshot()).error().code(), Errc::unsupported);
 }
 
