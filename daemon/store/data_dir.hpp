@@ -85,8 +85,10 @@ class DataDir {
   // How much of the disk the store's files take up; walks them all.
   Result<std::uint64_t> used_bytes();
 
+  // The whole disk, and what of it may still be used for data.
+  Result<DiskSpace> room() const;
   // Errc::no_space with a sentence when `more` bytes do not fit.
-  Result<void> check_room(std::uint64_t more);
+  Result<void> check_room(std::uint64_t more) const;
   // Makes the ballast when there is room; gives it up below the reserve.
   Result<void> tend_ballast();
   // For when a write just failed with Errc::no_space.

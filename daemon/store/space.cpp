@@ -20,13 +20,18 @@ std::string human(std::uint64_t bytes) {
 
 }  // namespace
 
-Result<void> DataDir::check_room(std::uint64_t more) {
+Result<DiskSpace> DataDir::room() const {
   SAMOVAR_TRY(const DiskSpace space, disk_->space(root_));
   // The part beyond full_share, or the reserve where that is more, stays free.
   const auto spare =
       static_cast<std::uint64_t>(static_cast<double>(space.total_bytes) * (1 - rules_.full_share));
   const std::uint64_t kept = std::max(spare, rules_.reserve_bytes);
-  const std::uint64_t room = space.free_bytes > kept ? space.free_bytes - kept : 0;
+  return DiskSpace{space.total_bytes, space.free_bytes > kept ? space.free_bytes - kept : 0};
+}
+
+Result<void> DataDir::check_room(std::uint64_t more) const {
+  SAMOVAR_TRY(const DiskSpace space, room());
+  const std::uint64_t room = space.free_bytes;
   if (more <= room) return {};
   return Error{Errc::no_space,
                fmt::format("the disk has room for {} more, this needs {}: delete data sets or "
