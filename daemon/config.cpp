@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -33,6 +34,22 @@ const Key kKeys[] = {
      "Directory of everything the node keeps. It is created with mode 0700; nobody else may read it."},
     {"listen", &Config::listen, "list of text",
      "Where HTTPS listens: `address:port`, IPv6 addresses in brackets."},
+    {"mesh_listen", &Config::mesh_listen, "list of text",
+     "Where this node talks to the other nodes of its cluster (TLS 1.3, members only), and where it waits to "
+     "be "
+     "added to one while it is new: `address:port`. A firewall must let this port through between the "
+     "nodes."},
+    {"seeds", &Config::seeds, "list of text",
+     "Addresses of other nodes, `address` or `address:port` (the port of the beacons), where multicast does "
+     "not "
+     "reach: the beacon goes there, too. One node's address is enough."},
+    {"discovery_interfaces", &Config::discovery_interfaces, "list of text",
+     "Network interfaces on which nodes look for each other, by name. Empty: all that are up, but not "
+     "loopback, "
+     "bridges of containers (`docker*`, `br-*`, `veth*`, `virbr*`) and tunnels."},
+    {"discovery_port", &Config::discovery_port, "number",
+     "UDP port of the beacons by which nodes find each other (multicast group 239.192.77.46). 0: no beacons; "
+     "nodes are then added by their address. 0 to 65535."},
     {"host_names", &Config::host_names, "list of text",
      "Names under which browsers may reach the box, besides its host name, `<host name>.local`, `localhost` "
      "and its addresses. A request with another `Host` is refused (DNS rebinding), and the web certificate "
@@ -112,6 +129,17 @@ bool is_host_name(std::string_view name) {
          name[0] != '.' && name[0] != '-';
 }
 
+constexpr std::uint16_t kSeedPort = 7446;
+
+Result<void> check_listen(std::string_view key, const std::vector<std::string>& addresses) {
+  if (addresses.empty())
+    return Error{Errc::invalid, fmt::format("{} must name at least one address:port", key)};
+  if (addresses.size() > 16) return Error{Errc::invalid, fmt::format("{} names more than 16 addresses", key)};
+  for (const auto& address : addresses)
+    if (auto parsed = parse_listen(address); !parsed) return std::move(parsed).error();
+  return {};
+}
+
 bool one_of(std::string_view value, std::initializer_list<std::string_view> allowed) {
   return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
@@ -153,6 +181,19 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   return address;
 }
 
+Result<ListenAddress> parse_seed(std::string_view text, std::uint16_t default_port) {
+  const bool bare_six = text.find(':') != text.rfind(':') && text.find(']') == std::string_view::npos;
+  const bool has_port = !bare_six && text.rfind(':') != std::string_view::npos && !text.ends_with(']');
+  std::string whole(text);
+  if (bare_six) whole = "[" + whole + "]";
+  if (!has_port) whole += ":" + std::to_string(default_port);
+  auto address = parse_listen(whole);
+  if (address && address->port != 0) return address;
+  return Error{Errc::invalid,
+               fmt::format("\"{}\" is not an address of a node: write e.g. 10.0.0.7 or 10.0.0.7:{}",
+                           text.substr(0, 80), default_port)};
+}
+
 Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
   // No TOML file holds control characters, and toml++ 3.2 stops the program at some of them.
   const auto control = [](unsigned char c) {
@@ -186,13 +227,17 @@ Result<void> validate(const Config& config) {
   if (!config.key_file.empty() && config.key_file[0] != '/')
     return Error{Errc::invalid,
                  "key_file must be an absolute path, or empty for \"key\" in the state directory"};
-  if (config.listen.empty()) return Error{Errc::invalid, "listen must name at least one address:port"};
-  if (config.listen.size() > 16) return Error{Errc::invalid, "listen names more than 16 addresses"};
-  for (const auto& address : config.listen)
-    SAMOVAR_CHECK([&]() -> Result<void> {
-      SAMOVAR_TRY([[maybe_unused]] const ListenAddress parsed, parse_listen(address));
-      return {};
-    }());
+  SAMOVAR_CHECK(check_listen("listen", config.listen));
+  SAMOVAR_CHECK(check_listen("mesh_listen", config.mesh_listen));
+  if (config.seeds.size() > 64) return Error{Errc::invalid, "seeds names more than 64 addresses"};
+  for (const auto& seed : config.seeds)
+    if (auto parsed = parse_seed(seed, kSeedPort); !parsed) return std::move(parsed).error().within("seeds");
+  for (const auto& name : config.discovery_interfaces)
+    if (name.empty() || name.size() >= IF_NAMESIZE)
+      return Error{Errc::invalid, fmt::format("discovery_interfaces: \"{}\" is not the name of an interface",
+                                              name.substr(0, 80))};
+  if (config.discovery_port > 65535)
+    return Error{Errc::invalid, "discovery_port must be 0 to 65535; 0 switches the beacons off"};
   for (const auto& name : config.host_names)
     if (!is_host_name(name))
       return Error{Errc::invalid, fmt::format("host_names: \"{}\" is not a host name", name.substr(0, 80))};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "base/disk.hpp"
 #include "base/failpoint.hpp"
@@ -16,10 +17,13 @@ constexpr std::size_t kConfigBytesMax = 256 * 1024;
 struct Flags {
   std::string config_path;
   std::string state_dir, log_format, log_level, sysfs_root, failpoints;
-  std::vector<std::string> listen;
+  std::vector<std::string> listen, mesh_listen, seeds, discovery_interfaces;
+  std::optional<std::uint32_t> discovery_port;
+  std::string wipe_id;
   std::uint64_t checkpoint_steps = 0;
   std::uint64_t worker_memory_mib = 0;
   bool check = false, reference = false, version = false, list_failpoints = false, plant_early_ack = false;
+  bool discovery_loopback = false, factory_reset = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -30,6 +34,23 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--state-dir", flags.state_dir, "Directory of everything the node keeps");
   app.add_option("--listen", flags.listen, "address:port, comma separated or repeated; port 0: any free one")
       ->delimiter(',');
+  app.add_option("--mesh-listen", flags.mesh_listen,
+                 "address:port for the other nodes of the cluster, comma separated or repeated")
+      ->delimiter(',');
+  app.add_option("--seeds", flags.seeds, "Addresses of other nodes, comma separated or repeated")
+      ->delimiter(',');
+  app.add_option("--discovery-interfaces", flags.discovery_interfaces,
+                 "Interfaces to look for other nodes on, comma separated or repeated")
+      ->delimiter(',');
+  app.add_option("--discovery-port", flags.discovery_port, "UDP port of the beacons; 0: no beacons");
+  app.add_flag("--discovery-loopback", flags.discovery_loopback,
+               "Look for other nodes on this machine, too (several nodes on one machine)");
+  app.add_flag(
+      "--factory-reset", flags.factory_reset,
+      "Make this a new node again: destroys its keys, its copy of the state and of all data, and exits");
+  app.add_option("--yes-wipe", flags.wipe_id,
+                 "With --factory-reset, without a question: the first characters of the node's id")
+      ->needs("--factory-reset");
   app.add_option("--log-format", flags.log_format, "auto, text, journal or json");
   app.add_option("--log-level", flags.log_level, "debug, info, warn or error");
   app.add_option("--sysfs-root", flags.sysfs_root, "Read sensors under this tree instead of / (tests)");
@@ -67,7 +88,15 @@ void overlay(Config& config, const Flags& flags) {
   config.checkpoint_steps = flags.checkpoint_steps;
   config.worker_memory_mib = flags.worker_memory_mib;
   config.plant_early_ack = flags.plant_early_ack;
-  if (!flags.listen.empty()) config.listen = flags.listen;
+  config.discovery_loopback = flags.discovery_loopback;
+  const auto take_list = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
+    if (!from.empty()) into = from;
+  };
+  take_list(config.listen, flags.listen);
+  take_list(config.mesh_listen, flags.mesh_listen);
+  take_list(config.seeds, flags.seeds);
+  take_list(config.discovery_interfaces, flags.discovery_interfaces);
+  if (flags.discovery_port) config.discovery_port = *flags.discovery_port;
 }
 
 std::string failpoint_list() {
@@ -87,18 +116,20 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     declare(app, flags);
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return CommandLine{Act::print_and_exit, app.help(), {}};
+    return CommandLine{Act::print_and_exit, app.help(), {}, {}};
   } catch (const CLI::Error& e) {
     return Error{Errc::invalid, std::string(e.what()) + "; see samovard --help"};
   }
-  if (flags.version) return CommandLine{Act::print_and_exit, "samovard " SAMOVAR_VERSION "\n", {}};
-  if (flags.reference) return CommandLine{Act::print_and_exit, config_reference(), {}};
-  if (flags.list_failpoints) return CommandLine{Act::print_and_exit, failpoint_list(), {}};
+  if (flags.version) return CommandLine{Act::print_and_exit, "samovard " SAMOVAR_VERSION "\n", {}, {}};
+  if (flags.reference) return CommandLine{Act::print_and_exit, config_reference(), {}, {}};
+  if (flags.list_failpoints) return CommandLine{Act::print_and_exit, failpoint_list(), {}, {}};
   CommandLine line;
   SAMOVAR_TRY(line.config, read_config(flags));
   overlay(line.config, flags);
   SAMOVAR_CHECK(validate(line.config));
-  if (flags.check) return CommandLine{Act::print_and_exit, "the configuration is good\n", {}};
+  if (flags.check) return CommandLine{Act::print_and_exit, "the configuration is good\n", {}, {}};
+  if (flags.factory_reset) line.act = Act::factory_reset;
+  line.wipe_id = flags.wipe_id;
   return line;
 }
 

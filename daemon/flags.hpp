@@ -7,11 +7,12 @@
 
 namespace samovar::daemon {
 
-enum class Act : std::uint8_t { serve, print_and_exit };
+enum class Act : std::uint8_t { serve, print_and_exit, factory_reset };
 
 struct CommandLine {
   Act act = Act::serve;
   std::string text;  // print_and_exit: what to print
+  std::string wipe_id;  // factory_reset: what a person would type; empty: ask
   Config config;
 };
 

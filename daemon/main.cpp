@@ -10,6 +10,7 @@
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
 #include "daemon/config.hpp"
+#include "daemon/factory_reset.hpp"
 #include "daemon/flags.hpp"
 #include "daemon/floor_clock.hpp"
 #include "daemon/node.hpp"
@@ -100,6 +101,12 @@ int run(int argc, const char* const* argv) {
   }
   const Config& config = line->config;
   set_up_logging(config);
+  if (line->act == Act::factory_reset) {
+    auto done = factory_reset(config, line->wipe_id);
+    if (!done) return fail(done.error().code() == Errc::invalid ? kExitUsage : kExitFailure, done.error());
+    std::fputs(done->c_str(), stdout);
+    return 0;
+  }
   if (auto blocked = block_signals(); !blocked) return fail(kExitFailure, blocked.error());
   if (auto ready = security::init(); !ready) return fail(kExitFailure, ready.error());
 #if SAMOVAR_FAILPOINTS

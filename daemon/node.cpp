@@ -72,6 +72,7 @@ Result<std::unique_ptr<Node>> Node::start(Loop& loop, FloorClock& clock, std::un
                                           NodeOptions options) {
   Disk& disk = real_disk();
   SAMOVAR_TRY(const auto found, state->look());
+  if (found == StateDir::Found::wiping) SAMOVAR_CHECK(state->wipe(options.config.key_path()));
   if (found == StateDir::Found::interrupted)
     SAMOVAR_CHECK(state->set_aside_interrupted(options.config.key_path()));
   SAMOVAR_TRY(auto identity, security::load_or_create_identity(disk, state->identity()));

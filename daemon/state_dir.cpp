@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/log.hpp"
 #include "security/keyring.hpp"
@@ -27,6 +28,21 @@ Result<void> check_private(const std::string& path) {
     return Error{Errc::denied, fmt::format("{} is not ours to write: {}; run: chown -R samovar: {}", path,
                                            std::strerror(errno), path)};
   return {};
+}
+
+// What an unlinked file held may stay on the disk for years: keys are overwritten first. A flash disk may
+// keep the old blocks all the same; what they open is removed with them.
+Result<void> shred(Disk& disk, const std::string& path) {
+  // A key file is read-only to everybody, ourselves included.
+  if (chmod(path.c_str(), 0600) != 0 && errno != ENOENT)
+    return Error{Errc::io, fmt::format("{}: {}", path, std::strerror(errno))};
+  {
+    SAMOVAR_TRY(const auto file, disk.open(path, OpenMode::write));
+    SAMOVAR_TRY(const std::uint64_t size, file->size());
+    SAMOVAR_CHECK(file->write_at(0, Bytes(size, 0)));
+    SAMOVAR_CHECK(file->sync());
+  }
+  return disk.remove(path);
 }
 
 Result<int> take_lock(const std::string& path) {
@@ -70,6 +86,7 @@ Result<std::unique_ptr<StateDir>> StateDir::open(Disk& disk, const std::string& 
 StateDir::~StateDir() { ::close(lock_fd_); }
 
 Result<StateDir::Found> StateDir::look() const {
+  if (disk_.exists(wiping())) return Found::wiping;
   if (disk_.exists(keyring())) return Found::set_up;
   if (disk_.exists(keyring_new())) return Found::interrupted;
   if (disk_.exists(raft()))
@@ -81,9 +98,9 @@ Result<StateDir::Found> StateDir::look() const {
   return Found::fresh;
 }
 
-// The key file elsewhere was made by the set-up that was interrupted.
-bool StateDir::key_belongs(const std::string& key_path) const {
-  const auto keyring = disk_.read_file(keyring_new(), security::kKeyringBytesMax);
+// The key file elsewhere was made with this keyring.
+bool StateDir::key_belongs(const std::string& keyring_path, const std::string& key_path) const {
+  const auto keyring = disk_.read_file(keyring_path, security::kKeyringBytesMax);
   const auto key = disk_.read_file(key_path, security::kKeyFileBytesMax);
   if (!keyring || !key) return false;
   const auto decoded = security::Keyring::decode(*keyring);
@@ -99,13 +116,34 @@ Result<void> StateDir::set_aside_interrupted(const std::string& key_path) {
               kv("folder", aside));
   SAMOVAR_CHECK(disk_.make_dir(aside));
   if (disk_.exists(raft())) SAMOVAR_CHECK(disk_.rename(raft(), aside + "/raft"));
+  if (disk_.exists(member())) SAMOVAR_CHECK(disk_.rename(member(), aside + "/member"));
   if (key_path == path_ + "/key" && disk_.exists(key_path)) {
     SAMOVAR_CHECK(disk_.rename(key_path, aside + "/key"));
-  } else if (key_belongs(key_path)) {
+  } else if (key_belongs(keyring_new(), key_path)) {
     SAMOVAR_CHECK(disk_.rename(key_path, key_path + ".interrupted"));
   }
   // Last: as long as it is there, a next start comes here again.
   if (disk_.exists(keyring_new())) SAMOVAR_CHECK(disk_.rename(keyring_new(), aside + "/keyring.new"));
+  return disk_.sync_dir(path_);
+}
+
+Result<void> StateDir::wipe(const std::string& key_path) {
+  const bool key_elsewhere = key_path != path_ + "/key" && key_belongs(keyring(), key_path);
+  SAMOVAR_CHECK(disk_.write_file(wiping(), as_bytes("a factory reset is under way\n")));
+  if (key_elsewhere) SAMOVAR_CHECK(shred(disk_, key_path));
+  // Without these the rest is noise, so they go first.
+  for (const std::string& secret : {path_ + "/key", keyring(), keyring_new(), identity() + "/node.key"})
+    if (disk_.exists(secret)) SAMOVAR_CHECK(shred(disk_, secret));
+  SAMOVAR_TRY(const auto names, disk_.list(path_));
+  for (const auto& name : names) {
+    if (name == "lock" || name == "clock" || name == "wiping") continue;
+    std::error_code failed;
+    std::filesystem::remove_all(path_ + "/" + name, failed);
+    if (failed)
+      return Error{Errc::io, fmt::format("{}/{} cannot be removed: {}. Run the factory reset again", path_,
+                                         name, failed.message())};
+  }
+  SAMOVAR_CHECK(disk_.remove(wiping()));
   return disk_.sync_dir(path_);
 }
 

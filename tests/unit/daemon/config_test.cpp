@@ -111,5 +111,24 @@ TEST(Config, ControlCharactersAreRefusedWithTheirLine) {
   EXPECT_TRUE(parse("# Überschrift\r\n\tlog_level = \"info\"\n"));
 }
 
+TEST(Config, SeedsHaveAPortOfTheirOwnOrTheUsualOne) {
+  EXPECT_EQ(parse_seed("10.0.0.7", 7446)->port, 7446);
+  EXPECT_EQ(parse_seed("10.0.0.7:99", 7446)->port, 99);
+  EXPECT_EQ(parse_seed("fd00::7", 7446)->host, "fd00::7");
+  EXPECT_EQ(parse_seed("[fd00::7]", 7446)->port, 7446);
+  EXPECT_EQ(parse_seed("[fd00::7]:99", 7446)->port, 99);
+  for (const char* wrong : {"", "kettle", "10.0.0.7:", "10.0.0.7:0", "10.0.0.7:70000", "10.0.0"})
+    EXPECT_FALSE(parse_seed(wrong, 7446)) << wrong;
+}
+
+TEST(Config, WhatTheMeshAndTheBeaconsNeedIsChecked) {
+  EXPECT_TRUE(has(refusal("mesh_listen = []"), "mesh_listen must name at least one"));
+  EXPECT_TRUE(has(refusal("mesh_listen = [\"kettle:1\"]"), "not an IP address"));
+  EXPECT_TRUE(has(refusal("seeds = [\"kettle\"]"), "seeds"));
+  EXPECT_TRUE(has(refusal("discovery_interfaces = [\"an-interface-with-a-long-name\"]"), "interface"));
+  EXPECT_TRUE(has(refusal("discovery_port = 65536"), "0 to 65535"));
+  EXPECT_EQ(refusal("discovery_port = 0\nseeds = [\"10.0.0.7\"]\nmesh_listen = [\"[::]:7443\"]"), "");
+}
+
 }  // namespace
 }  // namespace samovar::daemon

@@ -80,5 +80,41 @@ TEST(StateDir, AKeyFileElsewhereMovesOnlyWhenItIsOurs) {
   EXPECT_TRUE(real_disk().exists(elsewhere + ".interrupted"));
 }
 
+TEST(StateDir, AFactoryResetLeavesANewNodeAndFinishesWhenItWasCut) {
+  Folder t;
+  auto state = t.open();
+  for (const char* folder : {"identity", "raft", "data/versions", "member"})
+    ASSERT_TRUE(real_disk().make_dir(t.path + "/" + folder));
+  for (const char* name : {"identity/node.key", "keyring", "key", "raft/segment", "data/versions/a", "clock"})
+    t.put(name);
+  ASSERT_EQ(chmod((t.path + "/key").c_str(), 0400), 0);
+  ASSERT_TRUE(state->wipe(t.path + "/key"));
+  EXPECT_EQ(real_disk().list(t.path).value(), (std::vector<std::string>{"clock", "lock"}));
+  EXPECT_EQ(state->look().value(), StateDir::Found::fresh);
+  t.put("wiping");
+  t.put("keyring");
+  EXPECT_EQ(state->look().value(), StateDir::Found::wiping);
+  ASSERT_TRUE(state->wipe(t.path + "/key"));
+  EXPECT_EQ(state->look().value(), StateDir::Found::fresh);
+}
+
+TEST(StateDir, AKeyFileElsewhereGoesOnlyWhenItIsThisBoxes) {
+  ASSERT_TRUE(security::init({false, false}));
+  Folder t;
+  auto state = t.open();
+  const auto own = security::Keyring::create_with_key_file("clu_a").value();
+  const auto other = security::Keyring::create_with_key_file("clu_b").value();
+  const std::string own_key = t.dir / "own.key";
+  const std::string other_key = t.dir / "other.key";
+  ASSERT_TRUE(real_disk().write_file(own_key, own.key_file.view()));
+  ASSERT_TRUE(real_disk().write_file(other_key, other.key_file.view()));
+  ASSERT_TRUE(real_disk().write_file(state->keyring(), own.keyring.encode()));
+  ASSERT_TRUE(state->wipe(other_key));
+  EXPECT_TRUE(real_disk().exists(other_key));
+  ASSERT_TRUE(real_disk().write_file(state->keyring(), own.keyring.encode()));
+  ASSERT_TRUE(state->wipe(own_key));
+  EXPECT_FALSE(real_disk().exists(own_key));
+}
+
 }  // namespace
 }  // namespace samovar::daemon
