@@ -39,6 +39,7 @@ Result<void> join(App& app, const Invocation& invocation) {
         fmt::format("{} belongs to a cluster already: only a new machine can join one", app.server())};
   }
   SAMOVAR_TRY(json body, read_request(app));
+  if (invocation.has("ca-digest")) body["ca_digest"] = std::string(invocation.flag("ca-digest"));
   SAMOVAR_TRY(json answer, app.ask_anonymously("POST", "/setup:join", body));
   if (invocation.has("no-wait")) {
     if (app.json_like() && !answer.is_null()) return print_json(app, answer);
@@ -76,7 +77,9 @@ void add_join(Table& table) {
        "JSON from stdin. With a screen it is simpler: approve the machine there with \"samovar peers "
        "approve\".",
        {},
-       {{"no-wait", 0, {}, "Do not wait until it is a member"},
+       {{"ca-digest", 0, "DIGEST",
+         "Join only the cluster whose CA has the digest that \"samovar peers invite\" showed"},
+        {"no-wait", 0, {}, "Do not wait until it is a member"},
         {"wait", 0, "SECONDS", "Wait at most so long (default 120)"}},
        {{"samovar join", "asks for the code and the words"},
         {"samovar join --no-input < join.json", "from a script"}},

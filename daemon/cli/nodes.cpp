@@ -138,12 +138,16 @@ bool flag_of(const json& preview, const char* key) {
   return preview.contains(key) && preview[key].is_boolean() && preview[key].get<bool>();
 }
 
+double number_of(const json& preview, const char* key) {
+  return preview.contains(key) && preview[key].is_number() ? preview[key].get<double>() : 0;
+}
+
 // What is lost by it, said before anything is asked.
 void tell_preview(App& app, const json& preview) {
   const std::string sentence = cell_text(preview, {"", "/sentence"});
   app.note(sentence);
   app.note(fmt::format(
-      "  Files on it: {} ({}). Last copies among them: {}. Data sets with fewer copies than wanted after it: "
+      "  Files on it: {} ({}). Last copies among them: {}. Left with fewer copies than wanted: "
       "{}.",
       cell_text(preview, {"", "/files", Shape::count}), cell_text(preview, {"", "/bytes", Shape::bytes}),
       cell_text(preview, {"", "/last_copies", Shape::count}),
@@ -156,8 +160,7 @@ Result<void> remove(App& app, const Invocation& invocation) {
   const bool force = invocation.has("force");
   SAMOVAR_TRY(json preview, app.get(node_path(node) + ":removal"));
   tell_preview(app, preview);
-  const bool loses = preview.contains("last_copies") && preview["last_copies"].is_number() &&
-                     preview["last_copies"].get<double>() > 0;
+  const bool loses = number_of(preview, "last_copies") > 0 || number_of(preview, "below_wanted") > 0;
   const bool stops = preview.contains("quorum_after") && !flag_of(preview, "quorum_after");
   if ((loses || stops) && !force) {
     // The box would refuse it as well: nobody types a name for nothing.
@@ -225,9 +228,9 @@ void add_nodes(Table& table) {
       {"nodes",
        "remove",
        "Take a node out of the cluster",
-       "For administrators. Says first what would be lost, and refuses when a last copy lies on the node or "
-       "too "
-       "few voters would be left, unless --force. The others close their connections to it at once.",
+       "For administrators. Says first what would be lost, and refuses while a file would have fewer copies "
+       "than wanted or those that are left would be no majority, unless --force. The others close their "
+       "connections to it at once.",
        {node},
        {{"force", 0, {}, "Remove it although data is lost by it, or no majority is left"}},
        {{"samovar nodes remove board-2", "asks for the name"},

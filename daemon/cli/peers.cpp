@@ -113,13 +113,13 @@ Result<void> joined(App& app, const json& node) {
   return {};
 }
 
-// The number of tries in the problem document, or none.
+// "; 2 tries are left", where the problem document says so.
 std::string tries_left(const App& app) {
   const json problem = json::parse(app.problem(), nullptr, false);
   if (!problem.is_object() || !problem.contains("tries_left") || !problem["tries_left"].is_number())
     return {};
   const auto left = problem["tries_left"].get<long>();
-  return left == 1 ? "1 try is left" : fmt::format("{} tries are left", left);
+  return left == 1 ? "; 1 try is left" : fmt::format("; {} tries are left", left);
 }
 
 std::string digits_of(std::string_view typed) {
@@ -132,8 +132,7 @@ std::string digits_of(std::string_view typed) {
 Result<json> send_code(App& app, const std::string& id, std::string_view typed) {
   auto node = app.post(path_of(id) + ":confirm", json{{"code", digits_of(typed)}});
   if (node || app.problem_code() != "wrong_code") return node;
-  const std::string left = tries_left(app);
-  return Error{Errc::denied, fmt::format("{}{}", node.error().message(), left.empty() ? "" : "; " + left)};
+  return Error{Errc::denied, fmt::format("that is not the code on its screen{}", tries_left(app))};
 }
 
 Result<void> confirm(App& app, const Invocation& invocation) {

@@ -145,6 +145,14 @@ Result<json> setup_of(App& app) {
   return setup;
 }
 
+// The box writes codes in two groups.
+std::string digits_of(std::string_view code) {
+  std::string digits;
+  std::copy_if(code.begin(), code.end(), std::back_inserter(digits),
+               [](char c) { return c >= '0' && c <= '9'; });
+  return digits;
+}
+
 // A machine that belongs to nobody yet: who it is, and the code once a cluster asks for it.
 std::string waiting_text(App& app, const json& setup) {
   const json& join = setup["join"];
@@ -155,7 +163,7 @@ std::string waiting_text(App& app, const json& setup) {
   out += fmt::format("\n\"{}\" wants to add it. Type this code there, and only if that is your cluster:\n\n",
                      cell_text(join, {"", "/cluster_name"}));
   if (code == "–") return out + "  (shown only on this machine itself)\n";
-  return out + large_digits(code, app.io().out_is_terminal());
+  return out + large_digits(digits_of(code), app.io().out_is_terminal());
 }
 
 Result<void> waiting_frame(App& app, std::string& text) {
@@ -183,6 +191,10 @@ Result<void> status_unclaimed(App& app, const Invocation& invocation, const json
   if (phase == "new")
     app.note(waits ? "Or begin a cluster with it: samovar init" : "Set it up: samovar init");
   if (phase == "joining") app.note("It receives the cluster's state; this takes seconds.");
+  if (phase == "removed") {
+    app.note(
+        "It was taken out of its cluster. Make it new again on its own console: samovard --factory-reset");
+  }
   if (phase == "locked") app.note("Unlock it: samovar unlock");
   return {};
 }

@@ -27,7 +27,7 @@ constexpr const char* kJoin =
     R"({"id":"joi_1","node_id":"node-c","node":{"hostname":"board-3","model":"Jetson Nano","arch":"aarch64","memory_bytes":4294967296,
  "disk_bytes":68719476736,"clock_skew_s":0.4},"cluster_name":"Ward 3","expires_at":"2026-11-16T06:10:00Z","tries_left":3})";
 constexpr const char* kSafe =
-    R"({"files":12,"bytes":4096,"last_copies":0,"below_wanted":1,"fits_elsewhere":true,"quorum_after":true,"sentence":"Nothing is lost."})";
+    R"({"files":12,"bytes":4096,"last_copies":0,"below_wanted":0,"fits_elsewhere":true,"quorum_after":true,"sentence":"Nothing is lost."})";
 constexpr const char* kUnsafe =
     R"({"files":12,"bytes":4096,"last_copies":3,"below_wanted":1,"fits_elsewhere":true,"quorum_after":true,"sentence":"3 files are lost."})";
 
@@ -265,7 +265,7 @@ TEST_F(Cluster, ANewMachineShowsItsIdAndThenTheCode) {
       R"({"phase":"new","join":{"state":"waiting","code":null,"cluster_name":null,"short_id":"K7Q2-M4XP"}})");
   bench.box.on(
       "GET /api/v1/setup", 200,
-      R"({"phase":"new","join":{"state":"code","code":"482917","cluster_name":"Ward 3","short_id":"K7Q2-M4XP"}})");
+      R"({"phase":"new","join":{"state":"code","code":"482 917","cluster_name":"Ward 3","short_id":"K7Q2-M4XP"}})");
   Outcome outcome = bench.run({"status"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("waits to be added"));
