@@ -146,10 +146,9 @@ TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
   init();
   const Bytes before = machine_->state_hash();
   // As the first version wrote it: without the tables that came later.
-  for (const char* table :
-       {"datasets", "dataset_versions", "dataset_keys", "shards", "dataset_objects", "dataset_grants",
-        "operations", "jobs", "models", "model_versions", "model_grants", "members", "copies", "files",
-        "dataset_copies", "carriers"})
+  for (const char* table : {"datasets", "dataset_versions", "dataset_keys", "shards", "dataset_objects",
+                            "dataset_grants", "operations", "jobs", "models", "model_versions",
+                            "model_grants", "members", "copies", "files", "dataset_copies", "carriers"})
     ASSERT_TRUE(db().exec(("DROP TABLE " + std::string(table)).c_str()));
   ASSERT_TRUE(db().exec("PRAGMA user_version = 1"));
   const auto image = machine_->snapshot();
