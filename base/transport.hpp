@@ -17,6 +17,7 @@ enum class Lane : std::uint8_t { control, bulk };
 class Transport {
  public:
   using OnMessage = std::function<void(const std::string& from, Bytes message)>;
+  using OnLost = std::function<void(const std::string& peer, Lane lane)>;
 
   virtual ~Transport() = default;
   virtual const std::string& self() const = 0;
@@ -24,6 +25,9 @@ class Transport {
   // no way to it now; Errc::busy: too much waits on this lane already; Errc::invalid: too long for the lane.
   virtual Result<void> send(const std::string& to, Bytes message, Lane lane = Lane::control) = 0;
   virtual void on_message(OnMessage handler) = 0;
+  // Something handed over on this lane will never arrive, as far as is known: who waits for an answer to it
+  // need not wait longer. A transport that cannot know never calls.
+  virtual void on_lost(OnLost) {}
 };
 
 }  // namespace samovar

@@ -39,29 +39,41 @@ struct AskOptions {
   Lane lane = Lane::control;
 };
 
+struct ExchangeOptions {
+  std::size_t open_max = 4096;  // our questions without a result yet, then Errc::busy
+  std::size_t open_per_peer_max = 1024;
+  std::size_t served_per_peer_max =
+      512;  // a peer's questions we are still working on, then it gets Errc::busy
+  std::uint64_t first_request =
+      0;  // 0: drawn, so that answers to an earlier life fit no question of this one
+};
+
 class Exchange {
  public:
   using OnTell = std::function<void(const std::string& from, Bytes body)>;
   using OnAsk = std::function<Task<Result<Bytes>>(std::string from, Bytes body)>;
 
-  Exchange(Loop& loop, Transport& transport);
+  // Takes the transport's on_message and on_lost for itself.
+  Exchange(Loop& loop, Transport& transport, ExchangeOptions options = {});
   ~Exchange();  // open questions get Errc::unavailable
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   const std::string& self() const;
+  // To ourselves works as well, without the transport.
   Result<void> tell(const std::string& to, Topic topic, Bytes body, Lane lane = Lane::control);
   Task<Result<Bytes>> ask(std::string to, Topic topic, Bytes body, AskOptions options = {});
   // One handler each; a topic without one answers Errc::unsupported (an older version asks or is asked).
   void on_tell(Topic topic, OnTell handler);
   void on_ask(Topic topic, OnAsk handler);
   // The way to a peer is gone: its open questions end with Errc::unavailable now instead of at their
-  // deadline.
+  // deadline. A transport that notices by itself has said so already.
   void lost(const std::string& peer);
+  std::size_t open_questions() const;
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared: work under way ends after us
 };
 
 }  // namespace samovar::net

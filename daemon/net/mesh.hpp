@@ -24,6 +24,8 @@
 
 namespace samovar::net {
 
+inline constexpr std::uint16_t kMeshPort = 7443;
+
 struct MeshOptions {
   std::vector<std::string> listen;  // address:port; port 0 for any free one
   std::size_t control_bytes_max = 4u << 20;
@@ -32,6 +34,9 @@ struct MeshOptions {
   unsigned half_open_max = 64;
   Duration handshake_max = std::chrono::seconds(5);
   Duration silence_max = std::chrono::seconds(4);  // while something waits for an answer
+  std::size_t unread_bytes_max = 4u << 20;  // per connection, waiting for the loop; then it is not read
+  Duration retry_min = std::chrono::milliseconds(100);
+  Duration retry_max = std::chrono::seconds(5);
 };
 
 struct Peer {
@@ -53,8 +58,10 @@ struct LinkState {
   std::string address;           // of the other end, when up
   std::string trouble;           // a sentence, when the last try failed: refused, timed out, certificate, …
   std::optional<double> rtt_ms;  // smoothed, from the lane's own pings
-  std::optional<MonoTime> heard;  // last message
-  std::optional<MonoTime> since;  // up or down since
+  std::optional<MonoTime> heard;        // last sign of life
+  std::optional<MonoTime> since;        // up or down since
+  std::string version;                  // of the program there, once it has been up
+  std::optional<Duration> clock_ahead;  // of the other end's wall clock, when it last connected
   LinkRates rates;
 };
 
@@ -70,6 +77,7 @@ class Mesh final : public Transport {
   const std::string& self() const override;
   Result<void> send(const std::string& to, Bytes message, Lane lane = Lane::control) override;
   void on_message(OnMessage handler) override;
+  void on_lost(OnLost handler) override;
 
   // The members, without us. Replaces; who is not named any more is cut at once.
   void set_peers(std::vector<Peer> peers);
@@ -78,7 +86,10 @@ class Mesh final : public Transport {
   std::vector<LinkState> links() const;
   bool up(const std::string& node_id) const;
   void on_link(std::function<void(const LinkState&)> listener);  // up, down; on the loop
-  std::vector<std::uint16_t> ports() const;                      // that we listen on, in order of the options
+  // A second machine with a member's identity, or with ours, was refused: a cloned disk. At most once a
+  // minute for each address.
+  void on_clone(std::function<void(const std::string& node_id, const std::string& address)> listener);
+  std::vector<std::uint16_t> ports() const;  // that we listen on, in order of the options
 
  private:
   struct Impl;

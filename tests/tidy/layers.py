@@ -33,11 +33,10 @@ RUNGS = {
 
 # Header, and the only places that may include it.
 WALLS = [
-    (r"nng/", [r"daemon/net/[^/]+\.cpp"]),
     # engine and session are the HTTPS engine's own headers; the handlers see http.hpp only.
     (r"boost/asio/ssl", [r"daemon/api/[^/]+\.cpp", r"daemon/api/(engine|session)\.hpp"]),
     # The CLI pins the box's certificate inside libcurl's TLS, which only OpenSSL's types reach.
-    (r"openssl/", [r"security/[^/]+\.cpp", r"daemon/api/[^/]+\.cpp", r"daemon/cli/(digest|trust|http_client)\.cpp"]),
+    (r"openssl/", [r"security/[^/]+\.cpp", r"daemon/(api|net)/[^/]+\.cpp", r"daemon/cli/(digest|trust|http_client)\.cpp"]),
     (r"(raft\.h|raft/|uv\.h|uv/)", [r"daemon/raft/[^/]+\.cpp"]),
     (r"(zstd|zstd_errors|lzma|lz4)\.h", [r"daemon/ingest/[^/]+\.cpp", r"trainer/data/[^/]+\.cpp"]),
     (r"zlib\.h", [r"base/[^/]+\.cpp", r"security/[^/]+\.cpp", r"daemon/[a-z]+/[^/]+\.cpp"]),
@@ -45,7 +44,16 @@ WALLS = [
     (r"sodium(\.h|/)", [r"security/[^/]+\.cpp"]),
     (r"seccomp\.h", [r"daemon/worker/[^/]+\.cpp"]),
     (r"curl/", [r"daemon/cli/[^/]+\.cpp"]),
-    (r"(boost/asio|boost/beast)", [r"base/[^/]+\.cpp", r"daemon/api/[^/]+\.(cpp|hpp)"]),
+    # The mesh's own inner headers; what others include of daemon/net knows no Asio.
+    (
+        r"(boost/asio|boost/beast)",
+        [
+            r"base/[^/]+\.cpp",
+            r"daemon/api/[^/]+\.(cpp|hpp)",
+            r"daemon/net/[^/]+\.cpp",
+            r"daemon/net/(connection|dial|engine|net_thread|tls_socket)\.hpp",
+        ],
+    ),
     (r"(cuda|cublas|cudnn|NvInfer)", [r"kernels/(cuda|tensorrt)/.*"]),
     # The emulator stands in for cuBLAS.
     (r"(cblas|lapacke?)", [r"kernels/cpu/[^/]+\.cpp", r"kernels/emulator/runtime\.hpp"]),
