@@ -51,7 +51,7 @@ WALLS = [
             r"base/[^/]+\.cpp",
             r"daemon/api/[^/]+\.(cpp|hpp)",
             r"daemon/net/[^/]+\.cpp",
-            r"daemon/net/(connection|dial|engine|net_thread|tls_socket)\.hpp",
+            r"daemon/net/(connection|dial|engine|join_session|net_thread|tls_socket)\.hpp",
         ],
     ),
     (r"(cuda|cublas|cudnn|NvInfer)", [r"kernels/(cuda|tensorrt)/.*"]),
