@@ -6,6 +6,7 @@
 
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/data_support.hpp"
+#include "daemon/cli/nodes.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/operations.hpp"
 
@@ -173,12 +174,20 @@ Result<void> shards(App& app, const Invocation& invocation) {
   if (app.json_like()) return print_json(app, answer);
   for (json& shard : answer["items"]) {
     shard["where"] = json::array();
-    for (const json& node : shard["nodes"])
-      shard["where"].push_back(node.value("name", node.value("id", "")));
+    for (const json& node : shard["nodes"]) {
+      const bool away = node.value("state", "") == "unreachable";
+      shard["where"].push_back(node_name(node) + (away ? " (unreachable)" : ""));
+    }
   }
   SAMOVAR_CHECK(show_list(app, answer, kShards, "/number"));
-  app.note(fmt::format("Copies of each: {}. Nodes that may fail: {}.", cell_text(answer, {"", "/copies"}),
-                       cell_text(answer, {"", "/tolerates"})));
+  if (answer.contains("copies_now")) {
+    app.note(fmt::format("Copies of each within reach: {}, wanted: {}. Nodes that may fail: {}.",
+                         cell_text(answer, {"", "/copies_now"}), cell_text(answer, {"", "/copies_wanted"}),
+                         cell_text(answer, {"", "/may_lose"})));
+  } else {
+    app.note(fmt::format("Copies of each: {}. Nodes that may fail: {}.", cell_text(answer, {"", "/copies"}),
+                         cell_text(answer, {"", "/tolerates"})));
+  }
   return {};
 }
 
