@@ -22,6 +22,7 @@ struct Flags {
   std::string wipe_id;
   std::uint64_t checkpoint_steps = 0;
   std::uint64_t worker_memory_mib = 0;
+  std::uint32_t repair_grace_s = 0;
   bool check = false, reference = false, version = false, list_failpoints = false, plant_early_ack = false;
   bool discovery_loopback = false, factory_reset = false;
 };
@@ -61,6 +62,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--checkpoint-steps", flags.checkpoint_steps,
                  "Keep a checkpoint of a training after so many updates (tests)");
   app.add_option("--worker-memory-mib", flags.worker_memory_mib, "Memory of a training or scoring (tests)");
+  app.add_option("--repair-grace", flags.repair_grace_s,
+                 "Seconds before the copies of a lost node are made anew (tests)");
   app.add_flag("--plant-early-ack", flags.plant_early_ack,
                "Acknowledge before the disk does: a bug for tests to catch");
   app.add_flag("--list-failpoints", flags.list_failpoints, "Print the failpoints of this build and exit");
@@ -87,6 +90,7 @@ void overlay(Config& config, const Flags& flags) {
   take(config.failpoints, flags.failpoints);
   config.checkpoint_steps = flags.checkpoint_steps;
   config.worker_memory_mib = flags.worker_memory_mib;
+  config.repair_grace_s = flags.repair_grace_s;
   config.plant_early_ack = flags.plant_early_ack;
   config.discovery_loopback = flags.discovery_loopback;
   const auto take_list = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
