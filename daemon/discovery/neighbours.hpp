@@ -1,11 +1,12 @@
 // Who was heard: beacons sent and received on every suitable interface, and seed addresses asked in turn.
 //
-// Sends every 3 s while unclaimed and for a minute after a change, every 30 s as a settled member (a member
-// alone is quiet: members know each other). Interfaces come and go: looked at every 10 s; loopback, docker*,
-// veth*, br-*, virbr* and tun* are left out unless named in the configuration. At most 64 rows, 20 beacons a
-// second per sender address, verified lazily: a flood costs nothing but its packets.
+// Sends every 3 s while unclaimed and for a minute after a change, every 30 s as a settled member (members
+// know each other). Interfaces come and go: looked at every 10 s; loopback, docker*, veth*, br-*, virbr* and
+// tun* are left out unless named in the configuration. A seed gets a beacon that asks for an answer. At most
+// 64 rows, and a flood costs nothing but its packets: neighbour_table.hpp.
 //
 // Threading: loop only. Ownership: borrows the Loop and the identity.
+// Format:    docs/formats/beacon.md
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 #include "base/loop.hpp"
 #include "base/result.hpp"
 #include "daemon/discovery/beacon.hpp"
+#include "daemon/discovery/neighbour_table.hpp"
 
 namespace samovar::discovery {
 
@@ -27,16 +29,7 @@ struct NeighbourOptions {
   std::string group = kGroup;
   std::uint16_t port = kPort;
   bool loopback = false;  // also on lo: several nodes on one machine
-};
-
-struct Neighbour {
-  Beacon beacon;
-  std::string address;     // "10.0.0.7": where it came from
-  std::string interface;   // on which it was heard
-  bool multicast = false;  // or unicast, from a seed
-  MonoTime first_seen{};
-  MonoTime last_seen{};
-  bool duplicate_id = false;  // two senders claim this id: a cloned disk
+  TableLimits limits;
 };
 
 struct InterfaceReport {  // for the doctor
@@ -47,9 +40,10 @@ struct InterfaceReport {  // for the doctor
   unsigned mtu = 0;
   std::uint64_t sent = 0;
   std::uint64_t heard = 0;      // good beacons of others
-  std::uint64_t heard_own = 0;  // our own came back from the group: multicast leaves and returns
+  std::uint64_t heard_own = 0;  // our own came back from the group: this computer's side of multicast works
   std::uint64_t bad = 0;
-  std::string trouble;  // the last error of sending
+  std::uint64_t later = 0;  // of a later version of Samovar
+  std::string trouble;      // the last error of sending
 };
 
 class Neighbours {
@@ -65,7 +59,12 @@ class Neighbours {
   void set_seeds(std::vector<std::string> seeds);
   std::vector<Neighbour> list() const;  // heard within 90 s
   std::vector<InterfaceReport> interfaces() const;
-  // A row came, changed, or went.
+  // What we send now, signed: the answer to "who is there?" at the join door. Empty before announce().
+  const Bytes& datagram() const;
+  // An answer that came another way, such as a "here" at the join door of an address somebody typed.
+  // Errc::invalid when it is no good beacon.
+  Result<Neighbour> note(ByteView datagram, const std::string& address);
+  // A row came, changed, or went; at most once a second.
   void on_change(std::function<void()> listener);
 
  private:
