@@ -23,6 +23,8 @@ class SecretBytes;
 
 namespace samovar::raft {
 
+class LogHost;
+
 // What the log drives. Deterministic: the same commands give the same bytes on every node.
 class StateMachine {
  public:
@@ -69,6 +71,9 @@ struct ConsensusOptions {
   // Proposals are refused with Errc::no_space below this, so that libraft, which cannot go on after
   // a failed write, never meets a full disk by itself.
   std::uint64_t free_bytes_min = 48ull * 1024 * 1024;
+  // With other members: a leader speaks this often at least, and is given up after this much silence.
+  unsigned heartbeat_ms = 1000;
+  unsigned election_ms = 3000;  // and up to two fifths more: a new leader is there within 4.2 s
   // For tests: free bytes of the folder's file system; empty asks the system.
   std::function<Result<std::uint64_t>()> free_bytes;
   // The planted bug of the durability harness: acknowledges before the write is durable. Ignored in
@@ -99,6 +104,11 @@ class ConsensusLog {
   static Result<std::unique_ptr<ConsensusLog>> open(Loop& loop, ConsensusOptions options,
                                                     security::SecretBytes metadata_key,
                                                     StateMachine& machine);
+  // On other ground than files: for simulations.
+  static Result<std::unique_ptr<ConsensusLog>> open_on(std::unique_ptr<LogHost> host,
+                                                       ConsensusOptions options,
+                                                       security::SecretBytes metadata_key,
+                                                       StateMachine& machine);
   // close() must have finished, unless the process is about to end.
   ~ConsensusLog();
   ConsensusLog(const ConsensusLog&) = delete;

@@ -11,7 +11,6 @@
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
 #include "daemon/raft/consensus_log_impl.hpp"
-#include "daemon/raft/witness_file.hpp"
 
 namespace samovar::raft {
 namespace {
@@ -21,6 +20,7 @@ constexpr std::size_t kBatchEntriesMax = 256;
 constexpr unsigned kSnapshotsKept = 2;  // by libraft
 // Long enough for a harness to kill us between the early answer and the write.
 constexpr std::chrono::milliseconds kEarlyHold{50};
+constexpr std::chrono::seconds kWitnessDelay{1};
 
 Result<std::uint64_t> free_bytes_of(const std::string& dir) {
   struct statvfs info {};
@@ -37,7 +37,9 @@ Result<void> ConsensusLog::Impl::admit(std::size_t command_bytes) {
   if (closing_) return Error{Errc::unavailable, "the log is being closed"};
   if (command_bytes > options_.command_bytes_max)
     return Error{Errc::invalid, fmt::format("a change has at most {} bytes", options_.command_bytes_max)};
-  if (queue_.size() + batch_.size() + applied_.size() + witnessing_.size() >= options_.in_flight_max)
+  if (!raft_->leader())
+    return Error{Errc::conflict, "this node does not lead the log: changes go through the leader"};
+  if (in_flight() >= options_.in_flight_max)
     return Error{Errc::busy, "too many changes wait for the disk: try again in a moment"};
   SAMOVAR_TRY(const std::uint64_t free_bytes,
               options_.free_bytes ? options_.free_bytes() : free_bytes_of(options_.dir));
@@ -62,7 +64,7 @@ void ConsensusLog::Impl::propose(Bytes command, Done done) {
   proposal.command = std::move(command);
   proposal.done = std::move(done);
   queue_.push_back(std::move(proposal));
-  driver_->kick();
+  host_->kick();
 }
 
 // The planted bug: answers first, writes later. The durability harness must notice.
@@ -77,43 +79,30 @@ void ConsensusLog::Impl::propose_early(Bytes command, Done done) {
     hold_timer_ = loop_.after(kEarlyHold, [this] {
       hold_timer_ = 0;
       hold_submits_ = false;
-      driver_->kick();
+      host_->kick();
     });
   }
-  driver_->kick();
-}
-
-// After each uv_run, outside libuv's callbacks. True: libuv has something new to look at.
-bool ConsensusLog::Impl::turn() {
-  bool again = false;
-  if (failure_.empty() && raft_ && !raft_closing_) {
-    again = witness();
-    again = submit() || again;
-  }
-  end_compaction();
-  deliver();
-  advance_close();
-  return again;
+  host_->kick();
 }
 
 bool ConsensusLog::Impl::submit() {
-  if (!batch_.empty() || queue_.empty() || hold_submits_) return false;
+  if (!batch_.empty() || queue_.empty() || hold_submits_ || !raft_->ready() || raft_->handing_over())
+    return false;
   std::vector<Bytes> sealed;
   std::size_t total = 0;
   Position last = head_;
   while (!queue_.empty() && sealed.size() < kBatchEntriesMax && total < kBatchBytesMax) {
     Proposal proposal = std::move(queue_.front());
     queue_.pop_front();
-    proposal.position = {last.sequence + 1, random_entry_id()};
+    proposal.position = {last.sequence + 1, random_entry_id(host_->rng())};
     sealed.push_back(sealer_.seal_entry(proposal.position, last.id, proposal.command));
     total += sealed.back().size();
     last = proposal.position;
     batch_.push_back(std::move(proposal));
   }
-  if (auto taken = raft_->submit(sealed); !taken) {
-    fail(taken.error().message());
-    return false;
-  }
+  batch_term_ = raft_->term();
+  auto taken = raft_->submit(sealed);
+  if (!taken) fail(taken.error().message());
   return true;
 }
 
@@ -141,20 +130,34 @@ bool ConsensusLog::Impl::on_apply(std::uint64_t index, ByteView framed) {
   return true;
 }
 
+// Of what others proposed nobody here waits: one write for all of a second.
+void ConsensusLog::Impl::witness_later() {
+  if (witness_timer_ != 0) return;
+  witness_timer_ = loop_.after(kWitnessDelay, [this] {
+    witness_timer_ = 0;
+    witness_due_ = true;
+    host_->kick();
+  });
+}
+
 bool ConsensusLog::Impl::witness() {
-  if (applied_.empty() || witness_writer_->busy()) return false;
+  if (host_->witness_busy()) return false;
+  if (applied_.empty()) {
+    if (head_ == witnessed_.position) return false;
+    if (!witness_due_ && !closing_) return witness_later(), false;
+  }
+  witness_due_ = false;
   witnessing_ = std::exchange(applied_, {});
   Witness next;
   next.counter = witnessed_.counter + 1;
-  next.position = witnessing_.back().position;
+  next.position = head_;
   next.index = head_index_;
   next.term = raft_->term();
   SAMOVAR_FAILPOINT("raft.witness.before");
-  witness_writer_->write(witness_slot_offset(next.counter), witness_slot(sealer_, next),
-                         [this, next](const Result<void>& written) {
-                           if (written) witnessed_ = next;
-                           on_witnessed(written);
-                         });
+  host_->write_witness(sealer_, next, [this, next](const Result<void>& written) {
+    if (written) witnessed_ = next;
+    on_witnessed(written);
+  });
   return true;
 }
 
@@ -165,33 +168,6 @@ void ConsensusLog::Impl::on_witnessed(const Result<void>& written) {
   for (auto& proposal : witnessing_)
     if (proposal.done) ready_.emplace_back(std::move(proposal.done), std::move(proposal.reply));
   witnessing_.clear();
-}
-
-void ConsensusLog::Impl::deliver() {
-  while (!ready_.empty()) {
-    auto ready = std::exchange(ready_, {});
-    for (auto& [done, result] : ready) {
-      SAMOVAR_FAILPOINT("raft.reply.before");
-      done(std::move(result));
-    }
-  }
-}
-
-void ConsensusLog::Impl::on_submit_failed(std::string why) { fail("the log could not be written: " + why); }
-
-void ConsensusLog::Impl::fail(const std::string& why) {
-  if (!failure_.empty()) return;
-  if (!raft_closing_) SAMOVAR_LOG(error, raft, "the log stopped; the node must be restarted", kv("why", why));
-  failure_ = fmt::format("{}{} Restart the node when the cause is gone.", why, why.ends_with('.') ? "" : ".");
-  const auto refuse = [this](auto& list) {
-    for (auto& proposal : list)
-      if (proposal.done) ready_.emplace_back(std::move(proposal.done), Error{Errc::unavailable, failure_});
-    list.clear();
-  };
-  refuse(witnessing_);
-  refuse(applied_);
-  refuse(batch_);
-  refuse(queue_);
 }
 
 Result<Bytes> ConsensusLog::Impl::on_snapshot() {
@@ -209,7 +185,7 @@ Result<Bytes> ConsensusLog::Impl::on_snapshot() {
   return sealed;
 }
 
-bool ConsensusLog::Impl::on_restore(ByteView bytes) {
+bool ConsensusLog::Impl::on_restore(std::uint64_t index, ByteView bytes) {
   auto snapshot = sealer_.open_snapshot(bytes);
   Result<void> restored = snapshot ? machine_.restore(snapshot->state) : Result<void>(snapshot.error());
   if (!restored) {
@@ -219,7 +195,18 @@ bool ConsensusLog::Impl::on_restore(ByteView bytes) {
     return false;
   }
   head_ = snapshot->position;
+  head_index_ = index;
   return true;
+}
+
+bool ConsensusLog::Impl::on_foreign_entry(ByteView framed) { return sealer_.open_entry(framed).has_value(); }
+
+bool ConsensusLog::Impl::on_foreign_snapshot(ByteView framed) {
+  const auto snapshot = sealer_.open_snapshot(framed);
+  if (!snapshot)
+    SAMOVAR_LOG(error, raft, "a snapshot of another member is not of this cluster; it was refused",
+                kv("why", snapshot.error().message()));
+  return snapshot.has_value();
 }
 
 void ConsensusLog::Impl::compact_soon() {
@@ -234,42 +221,6 @@ void ConsensusLog::Impl::end_compaction() {
   if (!eager_ || compacting_ > 0 || !raft_ || raft_closing_) return;
   eager_ = false;
   raft_->set_snapshots(options_.snapshot_threshold, options_.snapshot_trailing);
-}
-
-ConsensusStatus ConsensusLog::Impl::status() const {
-  ConsensusStatus status;
-  status.failed = !failure_.empty();
-  status.failure = failure_;
-  status.sequence = head_.sequence;
-  status.snapshot_index = snapshot_index_;
-  status.in_flight = queue_.size() + batch_.size() + applied_.size() + witnessing_.size();
-  if (!raft_ || raft_closing_) return status;
-  status.leader = raft_->leader();
-  status.term = raft_->term();
-  status.last_index = raft_->last_index();
-  status.applied_index = raft_->applied_index();
-  return status;
-}
-
-void ConsensusLog::Impl::close(std::function<void()> done) {
-  closing_ = true;
-  on_closed_ = done ? std::move(done) : [] {};
-  driver_->kick();
-}
-
-// Finish what is in flight, then libraft, then tell.
-void ConsensusLog::Impl::advance_close() {
-  if (!closing_ || !on_closed_) return;
-  if (!raft_closing_ && idle()) {
-    raft_closing_ = true;
-    raft_->close([this] { raft_closed_ = true; });
-    return;
-  }
-  if (!raft_closed_ || witness_writer_->busy()) return;
-  raft_.reset();
-  witness_writer_.reset();
-  driver_->stop();
-  loop_.post(std::exchange(on_closed_, nullptr));  // from there we may be destroyed
 }
 
 }  // namespace samovar::raft

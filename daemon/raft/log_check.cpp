@@ -33,13 +33,15 @@ struct Listing {
 
 class Checker {
  public:
-  Checker(Disk& disk, const std::string& dir, const Sealer& sealer, const Witness& witness)
-      : disk_(disk), dir_(dir), sealer_(sealer), witness_(witness) {}
+  Checker(Disk& disk, const std::string& dir, const Sealer& sealer, const Witness& witness, bool joining)
+      : disk_(disk), dir_(dir), sealer_(sealer), witness_(witness), joining_(joining) {}
 
   Result<LogCheck> run() {
     SAMOVAR_CHECK(list());
     SAMOVAR_CHECK(check_metadata());
     SAMOVAR_CHECK(check_snapshot());
+    SAMOVAR_CHECK(drop_shortened_segments());
+    SAMOVAR_CHECK(drop_replaced_segments());
     SAMOVAR_CHECK(drop_covered_segments());
     for (const auto& segment : files_.closed) SAMOVAR_CHECK(check_closed(segment));
     for (const auto& segment : files_.open) SAMOVAR_CHECK(check_open(segment));
@@ -75,8 +77,10 @@ class Checker {
           files_.snapshots.push_back(std::move(*snapshot));
       }
     }
-    std::sort(files_.closed.begin(), files_.closed.end(),
-              [](const auto& a, const auto& b) { return a.range.first < b.range.first; });
+    std::sort(files_.closed.begin(), files_.closed.end(), [](const auto& a, const auto& b) {
+      if (a.range.first != b.range.first) return a.range.first < b.range.first;
+      return a.range.last > b.range.last;
+    });
     std::sort(files_.open.begin(), files_.open.end(),
               [](const auto& a, const auto& b) { return a.counter < b.counter; });
     std::sort(files_.snapshots.begin(), files_.snapshots.end());
@@ -101,6 +105,8 @@ class Checker {
       last_bad = name;
       last_why = metadata.error().message();
     }
+    // Who waits for a leader's log has not voted yet.
+    if (!newest && joining_ && files_.closed.empty() && files_.snapshots.empty()) return {};
     if (!newest || newest->term < witness_.term) return damaged(last_bad, last_why);
     term_ = newest->term;
     return {};
@@ -112,6 +118,9 @@ class Checker {
     SAMOVAR_TRY(const Bytes meta, read(newest.data_name + ".meta", kFileBytesMax));
     if (const auto good = check_snapshot_meta(meta); !good)
       return damaged(newest.data_name + ".meta", good.error().message());
+    auto servers = decode_servers(snapshot_meta_members(meta));
+    if (!servers) return damaged(newest.data_name + ".meta", servers.error().message());
+    result_.servers = *std::move(servers);
     SAMOVAR_TRY(const Bytes data, read(newest.data_name, kFileBytesMax));
     const auto snapshot = sealer_.open_snapshot(data);
     if (!snapshot) return damaged(newest.data_name, "it is damaged or belongs to another box");
@@ -124,6 +133,49 @@ class Checker {
     return {};
   }
 
+  // libraft cuts a segment by writing a shorter one beside it and removing the longer one. Between the two
+  // both are there; the longer one holds everything, and what nobody agreed on is cut again.
+  Result<void> drop_shortened_segments() {
+    auto& closed = files_.closed;
+    for (std::size_t i = 0; i + 1 < closed.size();) {
+      const ClosedSegment& longer = closed[i];
+      const ClosedSegment& shorter = closed[i + 1];
+      if (longer.range.first != shorter.range.first) {
+        ++i;
+        continue;
+      }
+      SAMOVAR_TRY(const Bytes whole_bytes, read(longer.name, kFileBytesMax));
+      SAMOVAR_TRY(const Bytes part_bytes, read(shorter.name, kFileBytesMax));
+      const Segment whole = read_segment(whole_bytes);
+      const Segment part = read_segment(part_bytes);
+      const auto same = [](const RawEntry& a, const RawEntry& b) {
+        return a.term == b.term && a.type == b.type &&
+               std::equal(a.data.begin(), a.data.end(), b.data.begin(), b.data.end());
+      };
+      if (part.entries.size() > whole.entries.size() ||
+          !std::equal(part.entries.begin(), part.entries.end(), whole.entries.begin(), same))
+        return damaged(shorter.name, "it begins like another segment, and goes on differently");
+      result_.old_segments.push_back(shorter.name);
+      closed.erase(closed.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+    return {};
+  }
+
+  // A snapshot of another member replaces the whole log. With segments of the time before it still there, and
+  // others made ahead, libraft would expect these to lead up to it.
+  Result<void> drop_replaced_segments() {
+    auto& closed = files_.closed;
+    if (closed.empty() || closed.back().range.last >= snapshot_index_ || files_.open.empty()) return {};
+    if (witness_.position.sequence > snapshot_at_.sequence) return {};
+    for (const OpenSegment& segment : files_.open) {
+      SAMOVAR_TRY(const Bytes bytes, read(segment.name, kFileBytesMax));
+      if (!read_segment(bytes).unwritten) return {};
+    }
+    for (const ClosedSegment& segment : closed) result_.old_segments.push_back(segment.name);
+    closed.clear();
+    return {};
+  }
+
   // Closed segments that a snapshot covers may have gaps before them; the rest must be contiguous.
   Result<void> drop_covered_segments() {
     auto& closed = files_.closed;
@@ -132,8 +184,6 @@ class Checker {
     if (!closed.empty() && closed[first].range.first > snapshot_index_ + 1)
       return damaged(closed[first].name, fmt::format("the entries from {} to {} before it are missing",
                                                      snapshot_index_ + 1, closed[first].range.first - 1));
-    if (closed.empty() && files_.snapshots.empty())
-      return damaged("0000000000000001-0000000000000001", "the first segment of the log is missing");
     closed.erase(closed.begin(), closed.begin() + static_cast<std::ptrdiff_t>(first));
     // As libraft: with all of them behind the snapshot and nothing open, it begins after the snapshot.
     if (!closed.empty() && closed.back().range.last < snapshot_index_ && files_.open.empty()) closed.clear();
@@ -176,7 +226,13 @@ class Checker {
     last_name_ = name;
     for (const RawEntry& raw : content.entries) {
       if (raw.term > term_) return damaged(name, "its entries are newer than the log's term");
+      if (next_index_ == 1 && raw.type != EntryType::change) return first_missing();
       if (raw.type == EntryType::command) SAMOVAR_CHECK(check_entry(name, raw.data));
+      if (raw.type == EntryType::change && next_index_ > snapshot_index_) {
+        auto servers = decode_servers(raw.data);
+        if (!servers) return damaged(name, servers.error().message());
+        result_.servers = *std::move(servers);
+      }
       if (next_index_ == snapshot_index_) {
         if (at_ && !(*at_ == snapshot_at_)) return damaged(name, "it does not lead to the snapshot");
         at_ = snapshot_at_;
@@ -203,7 +259,13 @@ class Checker {
     return {};
   }
 
+  Error first_missing() const {
+    return damaged("0000000000000001-0000000000000001", "the first segment of the log is missing");
+  }
+
   Result<void> check_end() {
+    const bool nothing = result_.last_index == 0;
+    if (nothing && !(joining_ && witness_.position.sequence == 0)) return first_missing();
     if (next_index_ <= snapshot_index_ && !files_.closed.empty())
       return damaged(last_name_, "the log ends before its snapshot");
     result_.head = at_.value_or(snapshot_at_);
@@ -219,6 +281,7 @@ class Checker {
   const std::string& dir_;
   const Sealer& sealer_;
   const Witness& witness_;
+  bool joining_;
   // Filled step by step.
   Listing files_;
   std::uint64_t term_ = 0;
@@ -234,8 +297,9 @@ class Checker {
 
 }  // namespace
 
-Result<LogCheck> check_log(Disk& disk, const std::string& dir, const Sealer& sealer, const Witness& witness) {
-  return Checker(disk, dir, sealer, witness).run();
+Result<LogCheck> check_log(Disk& disk, const std::string& dir, const Sealer& sealer, const Witness& witness,
+                           bool joining) {
+  return Checker(disk, dir, sealer, witness, joining).run();
 }
 
 }  // namespace samovar::raft

@@ -1,7 +1,11 @@
-// libraft with this node as the only voter and no network: the C side of ConsensusLog.
+// One member's libraft: the C side of ConsensusLog.
 //
-// Threading: loop only; callbacks run inside uv_run.
-// Ownership: borrows the UvDriver and the callbacks' target, which outlive it.
+// libraft 0.15 has faults that only many members meet. They are mended here, from outside, at its two edges:
+// what it writes (raft_disk.cpp) and what it sends and gets (raft_mail.cpp); docs/explanation/raft.md lists
+// them. Everything runs in turn(), after the host's own work: libraft is never called from elsewhere.
+//
+// Threading: loop only.
+// Ownership: borrows the LogHost and the callbacks' target, which outlive it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,59 +15,77 @@
 
 #include "base/bytes.hpp"
 #include "base/result.hpp"
+#include "daemon/raft/consensus_log.hpp"
+#include "daemon/raft/members.hpp"
 
 namespace samovar::raft {
 
-class UvDriver;
+class LogHost;
 
-// What libraft calls. All inside uv_run, or inside start().
+// What libraft calls. All inside turn() or the host's work, or inside start().
 class RaftEvents {
  public:
   virtual ~RaftEvents() = default;
   // False stops the log: the entry cannot be applied.
   virtual bool on_apply(std::uint64_t index, ByteView entry) = 0;
   virtual Result<Bytes> on_snapshot() = 0;
-  virtual bool on_restore(ByteView snapshot) = 0;
-  // The last submit could not be written or was given up.
-  virtual void on_submit_failed(std::string why) = 0;
-};
-
-struct RaftHandleOptions {
-  std::string dir;
-  bool bootstrap = false;
-  unsigned snapshot_threshold = 1024;
-  unsigned snapshot_trailing = 256;
-  std::size_t segment_bytes = 4u * 1024 * 1024;
+  virtual bool on_restore(std::uint64_t index, ByteView snapshot) = 0;
+  // Something could not be written, or libraft gave up: nothing goes any more.
+  virtual void on_broken(std::string why) = 0;
+  // Of another member: is it sealed with our key?
+  virtual bool on_foreign_entry(ByteView entry) = 0;
+  virtual bool on_foreign_snapshot(ByteView snapshot) = 0;
 };
 
 class RaftHandle {
  public:
-  // Loads and replays; on_restore and on_apply have run for everything on disk when it returns.
-  static Result<std::unique_ptr<RaftHandle>> start(UvDriver& driver, RaftEvents& events,
-                                                   const RaftHandleOptions& options);
+  using Done = std::function<void(Result<void>)>;
+
+  // Loads; a sole voter replays everything, others what the witness knows to be agreed on.
+  static Result<std::unique_ptr<RaftHandle>> start(LogHost& host, RaftEvents& events,
+                                                   const ConsensusOptions& options,
+                                                   std::uint64_t known_committed);
   // Closed, or never started; waits for libraft's threads when it was not.
   ~RaftHandle();
   RaftHandle(const RaftHandle&) = delete;
   RaftHandle& operator=(const RaftHandle&) = delete;
 
-  // One write for all of them. The next only after these were applied or failed.
-  Result<void> submit(const std::vector<Bytes>& entries);
+  // Delivers what arrived, ticks when it is time, ends what is finished. True: the host has something new.
+  bool turn();
+  // A failed log neither speaks nor listens: the others go on without it.
+  void mute();
+  // Nothing but perhaps writes of entries is with the disk: the only time at which libraft closes cleanly.
+  bool quiet() const;
   void close(std::function<void()> done);
+
+  // One write for all of them. The next only after these were applied or leadership was lost.
+  Result<void> submit(const std::vector<Bytes>& entries);
   // From the next entry on. `trailing` is at least 1: 0 means something else to libraft.
   void set_snapshots(unsigned threshold, unsigned trailing);
+  // The others learn now, not with the next heartbeat, what is agreed on. True: something was sent.
+  bool spread_commit();
 
-  bool leader() const;
+  void add(const std::string& node_id, Done done);  // as a spare
+  void assign(const std::string& node_id, Role role, Done done);
+  void remove(const std::string& node_id, Done done);
+  void hand_over(const std::string& node_id, Done done);  // empty: to the best one
+
+  bool leader() const;  // perhaps not of everything yet
+  bool ready() const;   // leader, and everything before its term is applied
+  bool handing_over() const;
+  bool sole_voter() const;
+  std::string leader_id() const;
   std::uint64_t term() const;
   std::uint64_t last_index() const;
   std::uint64_t applied_index() const;
+  LogServers servers() const;
+  std::vector<LogMember> members() const;
+
+  struct Native;
 
  private:
-  struct Native;
-  RaftHandle(UvDriver& driver, RaftEvents& events);
-  Result<void> init(const RaftHandleOptions& options);
-  void close_now();
+  RaftHandle(LogHost& host, RaftEvents& events);
 
-  UvDriver& driver_;
   std::unique_ptr<Native> native_;
 };
 

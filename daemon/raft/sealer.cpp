@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/rng.hpp"
 #include "daemon/raft/little_endian.hpp"
 #include "security/aead.hpp"
 #include "security/kdf.hpp"
@@ -35,9 +34,9 @@ Position get_position(ByteView bytes, std::size_t at) {
 
 }  // namespace
 
-EntryId random_entry_id() {
+EntryId random_entry_id(Rng& rng) {
   EntryId id;
-  system_rng().fill(id);
+  rng.fill(id);
   return id;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/bytes.hpp"
 #include "base/result.hpp"
+#include "base/rng.hpp"
 #include "security/secret_bytes.hpp"
 
 namespace samovar::raft {
@@ -72,6 +73,6 @@ class Sealer {
   std::uint32_t generation_;
 };
 
-EntryId random_entry_id();
+EntryId random_entry_id(Rng& rng = system_rng());
 
 }  // namespace samovar::raft

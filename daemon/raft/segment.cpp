@@ -13,6 +13,7 @@ namespace samovar::raft {
 namespace {
 
 constexpr std::uint64_t kDiskFormat = 1;
+constexpr std::size_t kMetaHeadBytes = 32;
 constexpr std::size_t kBatchEntriesMax = 8 * 1024 * 1024 / 32;  // libraft's own bound
 
 // libraft's checksum: the polynomial of CRC-32, most significant bit first, started at 0, not inverted.
@@ -134,14 +135,15 @@ std::optional<SnapshotName> parse_snapshot_meta_name(std::string_view name) {
 }
 
 Result<void> check_snapshot_meta(ByteView file) {
-  constexpr std::size_t kHeaderBytes = 32;
-  if (file.size() < kHeaderBytes) return Error{Errc::corrupt, "shorter than its head"};
+  if (file.size() < kMetaHeadBytes) return Error{Errc::corrupt, "shorter than its head"};
   if (get_u64(file, 0) != kDiskFormat) return Error{Errc::corrupt, "unknown format number"};
-  if (get_u64(file, 24) != file.size() - kHeaderBytes) return Error{Errc::corrupt, "its length is wrong"};
+  if (get_u64(file, 24) != file.size() - kMetaHeadBytes) return Error{Errc::corrupt, "its length is wrong"};
   if (checksum(file.subspan(16)) != static_cast<std::uint32_t>(get_u64(file, 8)))
     return Error{Errc::corrupt, "its checksum is wrong"};
   return {};
 }
+
+ByteView snapshot_meta_members(ByteView file) { return file.subspan(kMetaHeadBytes); }
 
 Result<Metadata> read_metadata(ByteView file) {
   if (file.size() != 32) return Error{Errc::corrupt, fmt::format("{} bytes instead of 32", file.size())};

@@ -56,6 +56,8 @@ struct SnapshotName {
 std::optional<SnapshotName> parse_snapshot_meta_name(std::string_view name);
 // Errc::corrupt when its checksum or its form is wrong.
 Result<void> check_snapshot_meta(ByteView file);
+// Of one that is good: the bytes of its list of members.
+ByteView snapshot_meta_members(ByteView file);
 
 struct Metadata {
   std::uint64_t version = 0;

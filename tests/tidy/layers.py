@@ -37,7 +37,7 @@ WALLS = [
     (r"boost/asio/ssl", [r"daemon/api/[^/]+\.cpp", r"daemon/api/(engine|session)\.hpp"]),
     # The CLI pins the box's certificate inside libcurl's TLS, which only OpenSSL's types reach.
     (r"openssl/", [r"security/[^/]+\.cpp", r"daemon/(api|net)/[^/]+\.cpp", r"daemon/cli/(digest|trust|http_client)\.cpp"]),
-    (r"(raft\.h|raft/|uv\.h|uv/)", [r"daemon/raft/[^/]+\.cpp"]),
+    (r"(raft\.h|raft/|uv\.h|uv/)", [r"daemon/raft/[^/]+\.cpp", r"daemon/raft/native\.hpp"]),
     (r"(zstd|zstd_errors|lzma|lz4)\.h", [r"daemon/ingest/[^/]+\.cpp", r"trainer/data/[^/]+\.cpp"]),
     (r"zlib\.h", [r"base/[^/]+\.cpp", r"security/[^/]+\.cpp", r"daemon/[a-z]+/[^/]+\.cpp"]),
     (r"sqlite3\.h", [r"daemon/cluster/[^/]+\.cpp"]),
