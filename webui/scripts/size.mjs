@@ -12,7 +12,7 @@ const totalLimit = 160_000;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const manifest = JSON.parse(readFileSync(join(root, '.build', 'manifest.json'), 'utf8'));
 // A page that always draws charts pays for the chart library too, although it arrives a moment later.
-const also = { 'src/routes/nodes/NodePage.tsx': ['src/ui/plot.ts'] };
+const also = { 'src/routes/nodes/NodePage.tsx': ['src/ui/plot.ts'], 'src/routes/nodes/NodesPage.tsx': ['src/ui/plot.ts'] };
 const gz = (file) => statSync(join(root, 'dist', `${file}.gz`)).size;
 
 function closure(key, seen = new Set()) {
@@ -27,10 +27,12 @@ const base = closure(entry);
 const theme = gz('theme.js');
 const sum = (keys) => [...keys].reduce((bytes, key) => bytes + gz(manifest[key].file), theme);
 const rows = [['entry', sum(base)]];
-for (const key of Object.keys(manifest).filter((name) => name.startsWith('src/routes/') && manifest[name].isDynamicEntry)) {
+// Routes that share one file appear under its name.
+const routes = new Set(Object.values(manifest).flatMap((item) => item.dynamicImports ?? []));
+for (const key of [...routes].filter((name) => /^(src\/routes\/|_)/.test(name)).sort()) {
   const keys = closure(key, new Set(base));
   for (const lazy of also[key] ?? []) closure(lazy, keys);
-  rows.push([key.replace('src/routes/', ''), sum(keys)]);
+  rows.push([manifest[key].src?.replace('src/routes/', '') ?? manifest[key].name, sum(keys)]);
 }
 const total = Object.values(manifest)
   .filter((item) => item.file.endsWith('.js'))

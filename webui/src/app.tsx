@@ -23,6 +23,8 @@ const pages: Record<string, Route> = {
   '/': () => import('./routes/overview/OverviewPage'),
   '/nodes': () => import('./routes/nodes/NodesPage'),
   '/nodes/:id': () => import('./routes/nodes/NodePage'),
+  '/peers': () => import('./routes/peers/PeersPage'),
+  '/doctor': () => import('./routes/doctor/DoctorPage'),
   '/datasets': () => import('./routes/datasets/DatasetsPage'),
   '/datasets/:id': () => import('./routes/dataset/DatasetPage'),
   '/jobs': () => import('./routes/jobs/JobsPage'),
@@ -72,9 +74,10 @@ function Inside() {
 }
 
 function Waiting() {
+  const why = unreachable.value ? 'unreachable' : setup.value?.phase === 'joining' || setup.value?.phase === 'removed' ? setup.value.phase : 'starting';
   return (
-    <Gate title={t(unreachable.value ? 'wait.unreachable' : 'wait.starting')}>
-      <p>{t(unreachable.value ? 'wait.unreachable_text' : 'wait.starting_text')}</p>
+    <Gate title={t(`wait.${why}`)}>
+      <p>{t(`wait.${why}_text`)}</p>
     </Gate>
   );
 }

@@ -48,7 +48,7 @@ export interface NewDataset {
 }
 export const createDataset = (body: NewDataset) => json<D.Operation>('POST', '/datasets', { body, idempotent: true });
 export const createSample = () => json<D.Operation>('POST', '/datasets:sample', { body: {}, idempotent: true });
-export const patchDataset = (dataset: string, change: { name?: string; description?: string }, etag: string) =>
+export const patchDataset = (dataset: string, change: { name?: string; description?: string; copies?: number }, etag: string) =>
   none('PATCH', `/datasets/${id(dataset)}`, { body: change, ifMatch: etag });
 export const putSchema = (dataset: string, columns: D.ColumnChange[]) => json<D.Operation>('PUT', `/datasets/${id(dataset)}/schema`, { body: { columns } });
 export const getProfile = (dataset: string, version: number, target: string) =>

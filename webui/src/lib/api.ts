@@ -4,7 +4,7 @@
 // wants the password again ("reauth_required") does the same with the re-authentication dialog. So pages never lose
 // what was typed into them.
 import { t, tMaybe } from './messages';
-import { clockOffset, session } from './stores';
+import { clockOffset, refusedWrite, session } from './stores';
 import type * as T from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
@@ -17,6 +17,7 @@ export interface Problem {
   code: string;
   trace_id?: string;
   errors?: { pointer: string; code: string; detail: string }[];
+  tries_left?: number;
 }
 
 export class ApiError extends Error {
@@ -113,11 +114,16 @@ async function once(method: string, path: string, options: Options, key: string)
   const date = Date.parse(response.headers.get('Date') ?? '');
   // The header has whole seconds; a smaller difference is no difference.
   if (date && Math.abs(date - Date.now()) > 2000) clockOffset.value = date - Date.now();
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) {
+    const error = await problemOf(response);
+    if (error.code === 'no_quorum') refusedWrite.value = error.problem.detail ?? error.message;
+    throw error;
+  }
+  if (method !== 'GET' && session.value) refusedWrite.value = '';
   return response;
 }
 
-// For api-data.ts and api-models.ts too.
+// For the api-….ts files beside this one, too.
 export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
   const key = options.idempotent ? crypto.randomUUID() : '';
   let prompted = 0;
@@ -157,75 +163,26 @@ const id = encodeURIComponent;
 
 // --- Getting in
 export const getSetup = (signal?: AbortSignal) => json<T.SetupInfo>('GET', '/setup', { quiet: true, signal });
-export const checkSetupCode = (code: string) => none('POST', '/setup:check', { body: { code }, quiet: true });
-export const postSetup = (body: T.SetupRequest) =>
-  json<{ cluster: { id: string; name: string } }>('POST', '/setup', { body, quiet: true });
 export const unlock = (passphrase: string) => none('POST', '/unlock', { body: { passphrase }, quiet: true });
 export const getSession = () => json<T.Session>('GET', '/session', { quiet: true });
 export const login = (username: string, password: string) =>
   json<T.Session>('POST', '/session', { body: { username, password, transport: 'cookie' }, quiet: true });
 export const logout = () => none('DELETE', '/session', { quiet: true });
 export const reauth = (password: string) => json<T.Session>('POST', '/session:reauth', { body: { password }, quiet: true });
-export const changePassword = (current_password: string, new_password: string) =>
-  none('POST', '/session:password', { body: { current_password, new_password } });
 
 // --- The box and its vital signs
 export const getCluster = () => tagged<T.Cluster>('GET', '/cluster');
-export const patchCluster = (change: { name?: string; time_zone?: string }, etag: string) =>
-  tagged<T.Cluster>('PATCH', '/cluster', { body: change, ifMatch: etag });
 export const getAlerts = () => json<T.Page<T.Alert>>('GET', '/alerts');
 export const getNodes = () => json<T.Page<T.BoxNode>>('GET', '/nodes');
 export const getNode = (node: string) => json<T.BoxNode>('GET', `/nodes/${id(node)}`);
 export const getHistory = (query: { node: string; metric: string; range?: string; from?: string; to?: string }, signal?: AbortSignal) =>
   json<T.History>('GET', '/metrics/history', { query, signal });
 
-// --- People and keys
-export const getUsers = (cursor?: string) => json<T.Page<T.User>>('GET', '/users', { query: { limit: 200, cursor } });
-// Never asks for a password: only the overview's list wants to know.
-export const countAdmins = async (): Promise<number> =>
-  (await json<T.Page<T.User>>('GET', '/users', { query: { limit: 200 }, quiet: true })).items.filter((u) => u.role === 'admin' && !u.disabled).length;
-export const createUser = (user: { username: string; display_name: string; role: T.Role; password: string }) =>
-  json<T.User>('POST', '/users', { body: user, idempotent: true });
-export const patchUser = (user: T.User, change: { display_name?: string; role?: T.Role; disabled?: boolean }) =>
-  json<T.User>('PATCH', `/users/${id(user.id)}`, { body: change, ifMatch: user.etag });
-export const deleteUser = (user: T.User) => none('DELETE', `/users/${id(user.id)}`, { ifMatch: user.etag });
-export const setUserPassword = (user: T.User, password: string) =>
-  none('POST', `/users/${id(user.id)}:set-password`, { body: { password } });
-export const unlockUser = (user: T.User) => none('POST', `/users/${id(user.id)}:unlock`, { body: {} });
-
-export const getTokens = (all: boolean) => json<T.Page<T.Token>>('GET', '/tokens', { query: { limit: 200, all: all || undefined } });
-export const createToken = (token: { name: string; scopes: T.Scope[]; expires_days: number; cidr?: string }) =>
-  json<T.Token & { token: string }>('POST', '/tokens', { body: token, idempotent: true });
-export const deleteToken = (token: string) => none('DELETE', `/tokens/${id(token)}`);
-export const getSessions = (all: boolean) =>
-  json<T.Page<T.SessionRow>>('GET', '/sessions', { query: { limit: 200, all: all || undefined } });
-export const deleteSession = (row: string) => none('DELETE', `/sessions/${id(row)}`);
-
-// --- The audit log
-export interface AuditFilter {
-  actor?: string;
-  action?: string;
-  q?: string;
-  from?: string;
-  to?: string;
-}
-export const getAudit = (filter: AuditFilter, cursor?: string) =>
-  json<T.Page<T.AuditEntry>>('GET', '/audit', { query: { limit: 50, cursor, ...filter } });
-export const verifyAudit = () => json<T.AuditVerdict>('POST', '/audit:verify', { body: {} });
-export const exportAudit = async (filter: AuditFilter): Promise<Blob> =>
-  (await call('GET', '/audit/export', { query: { ...filter } })).blob();
-
-// --- What every page shows of the work going on; the rest is in api-data.ts and api-models.ts, which only their pages load.
+// --- What every page shows of the work going on; the rest is in the api-….ts files, which only their pages load.
 export const getOperations = () => json<T.Page<Operation>>('GET', '/operations', { quiet: true });
 export const getJobs = () => json<T.Page<Job>>('GET', '/jobs', { query: { limit: 20 }, quiet: true });
 export const getScorings = () => json<T.Page<Scoring>>('GET', '/scorings', { query: { limit: 20 }, quiet: true });
 export const countOf = async (list: 'datasets' | 'models'): Promise<number> => (await json<T.Page<unknown>>('GET', `/${list}`, { query: { limit: 1 }, quiet: true })).items.length;
-
-// --- Settings
-export const getGeneral = () => tagged<T.GeneralSettings>('GET', '/settings/general');
-export const putGeneral = (settings: T.GeneralSettings, etag: string) =>
-  tagged<T.GeneralSettings>('PUT', '/settings/general', { body: settings, ifMatch: etag });
-export const getTls = () => json<T.TlsSettings>('GET', '/settings/tls');
 
 // --- The event stream; events.ts decides which tab opens it.
 export const openEvents = (): EventSource => new EventSource(url('/events'));

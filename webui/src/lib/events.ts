@@ -8,14 +8,14 @@ import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
 import { t } from './messages';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, pushSample, recent, scorings, serverNow, session, toast, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, linksChanged, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, peersChanged, pushSample, recent, refusedWrite, scorings, serverNow, session, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
 
 const silenceMs = 6000; // samples come each second
 const retryMs = [500, 1000, 2000, 4000, 8000];
-const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed', 'job.changed', 'job.metric', 'job.log', 'model.changed', 'scoring.changed'] as const;
+const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed', 'job.changed', 'job.metric', 'job.log', 'model.changed', 'scoring.changed', 'peer.changed', 'link.changed'] as const;
 type Kind = (typeof kinds)[number];
 
 interface Snapshot {
@@ -116,16 +116,24 @@ export function applyEvent(kind: Kind, data: unknown): void {
       modelsChanged.value += 1;
       break;
     case 'node.sample': {
-      const { node, sample } = data as { node: string; sample: Sample };
-      pushSample(node, sample);
+      const { node, sample } = data as { node: string; sample: Sample | null };
+      if (sample) pushSample(node, sample);
       break;
     }
     case 'node.changed': {
       const changed = ((data as { node?: BoxNode }).node ?? data) as BoxNode;
-      if (changed?.id && changed.sensors) nodes.value = new Map(nodes.value).set(changed.id, { ...nodes.value.get(changed.id), ...changed });
+      if (changed?.id && changed.state) nodes.value = new Map(nodes.value).set(changed.id, { ...nodes.value.get(changed.id), ...changed });
       else void refetch().catch(() => undefined);
+      // The votes may suffice again; if they do not, the next refusal says so.
+      refusedWrite.value = '';
       break;
     }
+    case 'peer.changed':
+      peersChanged.value += 1;
+      break;
+    case 'link.changed':
+      linksChanged.value += 1;
+      break;
     case 'cluster.changed': {
       const changed = ((data as { cluster?: Cluster }).cluster ?? data) as Cluster;
       if (changed?.id && changed.health) setCluster(changed);

@@ -6,8 +6,14 @@ import { en, type Messages } from '../messages/en';
 import type { accessTexts } from '../messages/en-access';
 import type { dataTexts } from '../messages/en-data';
 import type { dialogTexts } from '../messages/en-dialogs';
+import type { doctorTexts } from '../messages/en-doctor';
+import type { gateTexts } from '../messages/en-gate';
 import type { modelTexts } from '../messages/en-models';
+import type { oneNodeTexts } from '../messages/en-node';
+import type { nodeTexts } from '../messages/en-nodes';
 import type { overviewTexts } from '../messages/en-overview';
+import type { peerTexts } from '../messages/en-peers';
+import type { removeTexts } from '../messages/en-remove';
 import type { setupTexts } from '../messages/en-setup';
 import type { workTexts } from '../messages/en-work';
 
@@ -16,8 +22,14 @@ export type MessageKey =
   | keyof typeof accessTexts
   | keyof typeof dataTexts
   | keyof typeof dialogTexts
+  | keyof typeof doctorTexts
+  | keyof typeof gateTexts
   | keyof typeof modelTexts
+  | keyof typeof nodeTexts
+  | keyof typeof oneNodeTexts
   | keyof typeof overviewTexts
+  | keyof typeof peerTexts
+  | keyof typeof removeTexts
   | keyof typeof setupTexts
   | keyof typeof workTexts;
 type Vars = Record<string, string | number>;

@@ -1,4 +1,5 @@
 // Guidance while somebody chooses a password. The box decides; this only says early what it will say.
+import '../messages/en-gate';
 import { t } from './messages';
 
 export const passwordMin = 12;

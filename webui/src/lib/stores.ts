@@ -1,6 +1,7 @@
 // All state that more than one part of the page shares. Signals only; who changes them is said beside each.
 import { computed, signal } from '@preact/signals';
 import { unixSeconds } from './format';
+import { strength } from './quorum';
 import type { Alert, BoxNode, Cluster, Sample, Session, SetupInfo } from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
@@ -13,6 +14,12 @@ export const nodes = signal<ReadonlyMap<string, BoxNode>>(new Map());
 export const alerts = signal<readonly Alert[]>([]);
 export const dismissedAlerts = signal<ReadonlySet<string>>(new Set());
 export const shownAlerts = computed(() => alerts.value.filter((alert) => !dismissedAlerts.value.has(alert.id)));
+export const members = computed(() => strength(nodes.value.values()));
+export const servedBy = computed(() => [...nodes.value.values()].find((node) => node.self) ?? null);
+// What the box said when it refused to save because it is cut off from most of its cluster. Set by api.ts.
+export const refusedWrite = signal('');
+export const peersChanged = signal(0); // goes up whenever a box was heard for the first time, changed or went
+export const linksChanged = signal(0);
 export const auditHead = signal(0); // highest sequence number announced by the event stream
 
 // --- The last two minutes of each node, for sparklines and live charts. Set by events.ts.
@@ -194,4 +201,5 @@ export function forgetSession(): void {
   jobs.value = new Map();
   scorings.value = new Map();
   dismissedOperations.value = new Set();
+  refusedWrite.value = '';
 }

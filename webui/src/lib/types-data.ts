@@ -86,6 +86,7 @@ export interface Dataset {
   binned_at: string | null;
   purge_at: string | null;
   granted: { user_id: string; username: string }[];
+  copies: number; // 0: as many as the cluster finds right
   may_read_rows: boolean;
   damaged: boolean;
   revision: number;
@@ -136,14 +137,23 @@ export interface ShardRow {
   blocks: number;
   stored_bytes: number;
   hash: string;
-  nodes: { id: string; name: string }[];
+  nodes: Holder[];
   damaged: boolean;
+}
+
+export interface Holder {
+  id: string;
+  name: string;
+  state: 'up' | 'draining' | 'unreachable'; // of the node
 }
 
 export interface ShardMap {
   items: ShardRow[];
   copies: number;
   tolerates: number;
+  copies_wanted: number;
+  copies_now: number; // of the piece that has the fewest that can be reached
+  may_lose: number;
 }
 
 export type OperationState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';

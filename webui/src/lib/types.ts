@@ -1,6 +1,6 @@
 // The API's resources as the browser sees them: field for field what /openapi.json says.
 
-export type Phase = 'new' | 'locked' | 'starting' | 'ready';
+export type Phase = 'new' | 'joining' | 'removed' | 'locked' | 'starting' | 'ready';
 export type Role = 'admin' | 'analyst' | 'viewer' | 'auditor' | 'service';
 export const roles: readonly Role[] = ['admin', 'analyst', 'viewer', 'auditor', 'service'];
 
@@ -11,6 +11,8 @@ export interface SetupInfo {
   api: string;
   fingerprint: string;
   login_banner?: string;
+  // While the box belongs to nobody. The code only where the page is opened on the box itself.
+  join?: { state: 'waiting' | 'code' | 'done'; code: string | null; cluster_name: string | null; short_id: string };
 }
 
 export interface SetupRequest {
@@ -77,29 +79,38 @@ export interface Sample {
   process_cpu: number | null;
 }
 
+export type NodeState = 'up' | 'unreachable' | 'draining' | 'removed';
+
 export interface BoxNode {
   id: string;
   name: string;
   hostname: string;
   model: string;
-  state: string;
-  role: string;
+  state: NodeState;
+  self: boolean; // it answers this page
+  leader: boolean;
+  voice: 'voter' | 'standby' | null;
+  url: string | null; // of its own dashboard
+  heard_at: string | null;
+  rtt_ms: number | null;
+  disk: { total: number; free: number } | null;
   version: string;
   arch: string;
-  cores: number;
-  memory_bytes: number;
+  cores: number | null;
+  memory_bytes: number | null;
   disk_bytes: number;
-  started_at: string;
-  uptime_s: number;
+  started_at: string | null;
+  uptime_s: number | null;
   addresses: string[];
+  // Not known of a node that was not heard since the one that answers started.
   sensors: {
     power: 'ina3221' | 'rapl' | 'estimate' | 'none';
     power_note: string;
     temperatures: { name: string; celsius: number | null }[];
     rails: { name: string; watts: number | null }[];
     gpu: { load: number | null; clock_hz: number | null } | null;
-  };
-  sandbox: 'full' | 'partial' | 'off';
+  } | null;
+  sandbox: 'full' | 'partial' | 'off' | null;
   sample: Sample | null;
 }
 

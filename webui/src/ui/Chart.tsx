@@ -1,19 +1,20 @@
 // A time chart that can also be read: the picture says its latest values in words, and a switch shows the table.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { dateTimeExact } from '../lib/format';
 import { t } from '../lib/messages';
 import { resolvedTheme } from '../lib/stores';
 import type { Plot, PlotSeries } from './plot';
 import { Button } from './Button';
-import { Table } from './Table';
+import { Lazy } from './Lazy';
+import { lookOf } from './look';
 import css from './Chart.module.css';
 
-interface ChartProps {
+export interface ChartProps {
   title: string;
   note?: string;
   group: string;
   times: number[];
   series: PlotSeries[];
+  named?: boolean; // the labels are names: never translated
   format: (value: number | null | undefined) => string;
   max?: number;
   soft?: number;
@@ -24,8 +25,8 @@ interface ChartProps {
   onSelect?: (from: number, to: number) => void;
 }
 
+const table = () => import('./ChartTable');
 const height = 180;
-const tableRows = 120;
 const dashArray = ['', '7 4', '2 3', '10 4 2 4'];
 
 function lastKnown(values: readonly (number | null)[]): number | null {
@@ -93,35 +94,9 @@ function Canvas(props: ChartProps & { onCursor: (index: number | null) => void }
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [shade]);
+  }, [shade, props.series.map((one) => one.look ?? '').join(), props.series.length]);
   useEffect(() => plot.current?.setData(props.times, props.series), [props.times, props.series]);
   return <div ref={host} class={css.canvas} />;
-}
-
-function Values({ title, times, series, format, x }: ChartProps) {
-  const first = Math.max(0, times.length - tableRows);
-  const rows = times.slice(first).map((at, index) => ({ at, index: first + index }));
-  return (
-    // A scrolling area must be reachable by keyboard.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div class={css.table} tabIndex={0} role="region" aria-label={t('chart.table_of', { title })}>
-      <Table
-        caption={title}
-        rowKey={(row) => row.at}
-        sortBy="-time"
-        rows={rows}
-        columns={[
-          { id: 'time', title: x?.title ?? t('chart.time'), main: true, sort: (row) => row.at, cell: (row) => (x?.format ?? dateTimeExact)(row.at) },
-          ...series.map((one, n) => ({
-            id: `s${n}`,
-            title: one.label,
-            numeric: true,
-            cell: (row: { index: number }) => format(one.values[row.index]),
-          })),
-        ]}
-      />
-    </div>
-  );
 }
 
 export function Chart(props: ChartProps) {
@@ -142,16 +117,16 @@ export function Chart(props: ChartProps) {
       <ul class={css.legend}>
         {series.map((one, index) => (
           <li key={one.label}>
-            <svg width="26" height="8" viewBox="0 0 26 8" aria-hidden="true" focusable="false" class={css[`line${index + 1}`]}>
-              <path d="M0 4h26" stroke="currentColor" stroke-width="2.2" stroke-dasharray={dashArray[index]} />
+            <svg width="26" height="8" viewBox="0 0 26 8" aria-hidden="true" focusable="false" class={css[`line${lookOf(one.look ?? index).colour + 1}`]}>
+              <path d="M0 4h26" stroke="currentColor" stroke-width="2.2" stroke-dasharray={dashArray[lookOf(one.look ?? index).dash]} />
             </svg>
-            <span>{one.label}</span>
+            <span translate={!props.named}>{one.label}</span>
             <b>{shown(one)}</b>
           </li>
         ))}
       </ul>
       {asTable ? (
-        <Values {...props} />
+        <Lazy load={table} props={props} />
       ) : times.length === 0 ? (
         <p class={css.empty}>{t('chart.empty')}</p>
       ) : (

@@ -1,12 +1,10 @@
 // What surrounds every page once somebody is logged in: navigation, live pill, task tray, person.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { logout } from '../lib/auth';
 import { t } from '../lib/messages';
-import { setTheme } from '../lib/prefs';
 import { startShortcuts } from '../lib/shortcuts';
-import { cluster, place, role, session, setup, theme } from '../lib/stores';
-import { Button, LinkButton } from './Button';
+import { cluster, members, place, role, servedBy, session, setup } from '../lib/stores';
+import { Button } from './Button';
 import { dialogs, fetchDialogs } from './dialogs';
 import { Disclosure } from './Disclosure';
 import { Icon } from './Icon';
@@ -14,6 +12,7 @@ import { Lazy } from './Lazy';
 import { LivePill } from './LivePill';
 import { Logo } from './Logo';
 import { navItems } from './nav';
+import { QuorumBanner } from './QuorumBanner';
 import { SessionWarning } from './SessionWarning';
 import { TaskTray } from './TaskTray';
 import { Toasts } from './Toasts';
@@ -43,42 +42,7 @@ function PersonMenu({ onHelp }: { onHelp: () => void }) {
   if (!user) return null;
   return (
     <Disclosure icon="person" label={t('frame.person', { name: user.display_name || user.username })} text={user.display_name || user.username}>
-      {(close) => (
-        <div class={css.menu}>
-          <p class={css.who}>
-            <strong>{user.display_name || user.username}</strong>
-            <span>
-              {user.username} · {t(`role.${user.role}`)}
-            </span>
-          </p>
-          <fieldset class={css.themes}>
-            <legend>{t('theme.label')}</legend>
-            {(['system', 'light', 'dark'] as const).map((name) => (
-              <label key={name} data-on={theme.value === name}>
-                <input type="radio" name="theme" checked={theme.value === name} onChange={() => setTheme(name)} />
-                <Icon name={name === 'system' ? 'monitor' : name === 'light' ? 'sun' : 'moon'} size={16} />
-                {t(`theme.${name}`)}
-              </label>
-            ))}
-          </fieldset>
-          <LinkButton variant="quiet" icon="person" href="/account">
-            {t('nav.account')}
-          </LinkButton>
-          <Button
-            variant="quiet"
-            icon="help"
-            onClick={() => {
-              close();
-              onHelp();
-            }}
-          >
-            {t('help.title')}
-          </Button>
-          <Button variant="quiet" icon="logout" onClick={() => void logout()}>
-            {t('frame.logout')}
-          </Button>
-        </div>
-      )}
+      {(close) => <Lazy load={dialogs.person} props={{ close, onHelp }} />}
     </Disclosure>
   );
 }
@@ -91,6 +55,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
   useEffect(fetchDialogs, []);
   useEffect(() => startShortcuts(() => setHelp(true)), []);
   const name = cluster.value?.name ?? '';
+  // Every node serves the same pages: which one this is matters once there are several.
+  const by = members.value.total > 1 ? servedBy.value?.name : undefined;
   return (
     <div class={css.frame}>
       <a class={css.skip} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>
@@ -105,6 +71,13 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <span>{name}</span>
           </span>
         </a>
+        {by && (
+          <span class={css.by} title={t('frame.served_by', { node: by })}>
+            <Icon name="nodes" size={16} />
+            <span class="visually-hidden">{t('frame.served')}</span>
+            <span translate={false}>{by}</span>
+          </span>
+        )}
         {/* One menu at a time: on a phone they would lie on top of each other. */}
         <div class={css.tools} onPointerDown={() => setMenu(false)} onFocusCapture={() => setMenu(false)}>
           <LivePill />
@@ -114,9 +87,13 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </header>
       <nav id="nav" class={css.nav} aria-label={t('frame.nav')} data-open={menu}>
         <Nav />
-        <p class={css.version}>{t('frame.version', { version: cluster.value?.version ?? setup.value?.version ?? '' })}</p>
+        <p class={css.version}>
+          {t('frame.version', { version: cluster.value?.version ?? setup.value?.version ?? '' })}
+          {by && <span translate={false}>{t('frame.served_by', { node: by })}</span>}
+        </p>
       </nav>
       <main id="main" class={css.main} tabIndex={-1}>
+        <QuorumBanner />
         {children}
       </main>
       <Toasts />

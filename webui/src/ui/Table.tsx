@@ -26,6 +26,8 @@ interface TableProps<R> {
   rowKey: (row: R) => string | number;
   sortBy?: string; // "-name" sorts downwards
   onSort?: (sort: string) => void;
+  dense?: boolean; // many columns: less space between them
+  faded?: (row: R) => boolean; // what it says is no longer so
   // A row that has more to say gets a button; what it says opens beneath the row, over its whole width.
   expand?: { title: string; label: (row: R) => string; content: (row: R) => ComponentChildren };
 }
@@ -66,7 +68,7 @@ function Cell<R>({ column, row }: { column: Column<R>; row: R }) {
   );
 }
 
-export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, expand }: TableProps<R>) {
+export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, dense, faded, expand }: TableProps<R>) {
   const [open, setOpen] = useState<ReadonlySet<string | number>>(new Set());
   const toggle = (key: string | number): void => {
     const next = new Set(open);
@@ -77,7 +79,7 @@ export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, 
   const sort = onSort ? sortBy : own;
   const choose = (id: string): void => (onSort ?? setOwn)(sort === id ? `-${id}` : id);
   return (
-    <div class={css.wrap}>
+    <div class={dense ? css.dense : css.wrap}>
       <table class={css.table} role="table">
         <caption class="visually-hidden">{caption}</caption>
         <thead role="rowgroup">
@@ -112,7 +114,7 @@ export function Table<R>({ caption, columns, rows, rowKey, sortBy = '', onSort, 
             const key = rowKey(row);
             return (
               <Fragment key={key}>
-                <tr role="row">
+                <tr role="row" data-faded={faded?.(row) || undefined}>
                   {columns.map((column) => (
                     <Cell key={column.id} column={column} row={row} />
                   ))}

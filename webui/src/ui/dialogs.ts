@@ -6,6 +6,7 @@ export const dialogs = {
   expiry: () => import('./ExpiryDialog'),
   help: () => import('./HelpDialog'),
   tray: () => import('./TrayList'),
+  person: () => import('./PersonPanel'),
 };
 
 export function fetchDialogs(): void {

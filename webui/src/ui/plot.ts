@@ -2,10 +2,12 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { dayMonth, time } from '../lib/format';
+import { lookOf } from './look';
 
 export interface PlotSeries {
   label: string;
   values: (number | null)[];
+  look?: number; // keeps its colour and dash whatever else is shown; else its place in the list
 }
 export interface PlotOptions {
   width: number;
@@ -25,7 +27,7 @@ export interface PlotOptions {
 }
 
 // One dash pattern per series, so that colour is never the only difference.
-export const dashes: readonly number[][] = [[], [7, 4], [2, 3], [10, 4, 2, 4]];
+const dashes: readonly number[][] = [[], [7, 4], [2, 3], [10, 4, 2, 4]];
 
 const minute = 60;
 const hour = 3600;
@@ -41,10 +43,8 @@ function ticks(values: number[]): string[] {
 
 export class Plot {
   #plot: uPlot;
-  #count: number;
 
   constructor(root: HTMLElement, t: number[], series: PlotSeries[], options: PlotOptions) {
-    this.#count = series.length;
     const font = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
     const axis = { stroke: options.text, font, grid: { stroke: options.grid, width: 1 }, ticks: { show: false } };
     this.#plot = new uPlot(
@@ -70,9 +70,9 @@ export class Plot {
           {},
           ...series.map((one, index) => ({
             label: one.label,
-            stroke: options.colours[index % options.colours.length],
+            stroke: options.colours[lookOf(one.look ?? index).colour],
             width: 1.6,
-            dash: dashes[index % dashes.length],
+            dash: dashes[lookOf(one.look ?? index).dash],
             ...(options.fit ? {} : { points: { show: false } }),
             spanGaps: !!options.fit,
           })),
@@ -95,9 +95,6 @@ export class Plot {
     );
   }
 
-  get seriesCount(): number {
-    return this.#count;
-  }
   setData(t: number[], series: PlotSeries[]): void {
     this.#plot.setData([t, ...series.map((one) => one.values)]);
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as api from '../../src/lib/api';
+import * as access from '../../src/lib/api-access';
 import { clockOffset, session } from '../../src/lib/stores';
 import { makeSession } from '../support/fakes';
 
@@ -37,7 +38,7 @@ describe('api', () => {
   it('sends the CSRF value with what changes something, and not with reads', async () => {
     answers = [ok({ items: [], next_cursor: null }), () => new Response(null, { status: 204 })];
     await api.getNodes();
-    await api.deleteToken('tok 1');
+    await access.deleteToken('tok 1');
     expect(calls[0]!.headers.has('X-CSRF')).toBe(false);
     expect(calls[1]!.headers.get('X-CSRF')).toBe('csrf-1');
     expect(calls[1]!.url).toBe('/api/v1/tokens/tok%201');
@@ -52,7 +53,7 @@ describe('api', () => {
 
   it('turns a problem document into an error with its fields', async () => {
     answers = [problem(422, 'validation', { errors: [{ pointer: '/name', code: 'format', detail: 'too long' }] })];
-    const error = await api.patchCluster({ name: 'x' }, '"1"').catch((e: unknown) => e);
+    const error = await access.patchCluster({ name: 'x' }, '"1"').catch((e: unknown) => e);
     expect(error).toBeInstanceOf(api.ApiError);
     expect((error as api.ApiError).field('/name')).toBe('too long');
     expect((error as api.ApiError).message).toBe('detail of validation');
@@ -85,7 +86,7 @@ describe('api', () => {
       },
       () => Promise.resolve(false),
     );
-    await api.deleteToken('t');
+    await access.deleteToken('t');
     expect(calls).toHaveLength(2);
     expect(calls[1]!.headers.get('X-CSRF')).toBe('csrf-2');
   });
@@ -96,7 +97,7 @@ describe('api', () => {
       () => Promise.resolve(false),
       () => Promise.resolve(true),
     );
-    await api.createUser({ username: 'a', display_name: '', role: 'viewer', password: 'p' });
+    await access.createUser({ username: 'a', display_name: '', role: 'viewer', password: 'p' });
     const keys = calls.map((call) => call.headers.get('Idempotency-Key'));
     expect(keys[0]).toBeTruthy();
     expect(keys[1]).toBe(keys[0]);
@@ -104,7 +105,7 @@ describe('api', () => {
 
   it('is cancelled when the person declines', async () => {
     answers = [problem(403, 'reauth_required')];
-    const error = await api.deleteToken('t').catch((e: unknown) => e);
+    const error = await access.deleteToken('t').catch((e: unknown) => e);
     expect(api.cancelled(error)).toBe(true);
   });
 

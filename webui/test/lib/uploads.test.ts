@@ -297,8 +297,8 @@ describe('tus', () => {
   const begin = (size: number) => {
     const told = { progress: [] as number[], done: vi.fn<(hash: string) => void>(), error: vi.fn<(problem: Problem) => void>() };
     // Only the size counts: the pieces are never read here.
-    const file = { size, slice: (from: number, to: number) => ({ from, to: Math.min(to, size) }) } as unknown as File;
-    const stop = send('/u/1', file, { csrf: () => 'c', onProgress: (sent) => told.progress.push(sent), onDone: told.done, onError: told.error });
+    const large = { size, slice: (from: number, to: number) => ({ from, to: Math.min(to, size) }) } as unknown as File;
+    const stop = send('/u/1', large, { csrf: () => 'c', onProgress: (sent) => told.progress.push(sent), onDone: told.done, onError: told.error });
     return { ...told, stop };
   };
 

@@ -6,7 +6,7 @@ import type { DatasetDetail, FoundColumn, ProfileColumn, SchemaColumn, ShardMap 
 import { barsPath, Mini } from '../../src/routes/dataset/Bars';
 import { parseCsv } from '../../src/routes/dataset/csv';
 import { Rows } from '../../src/routes/dataset/Rows';
-import { nodesOf } from '../../src/routes/dataset/Shards';
+import { nodesOf } from '../../src/routes/dataset/shard-map';
 import { bins, describeColumn, levelBins, valueText } from '../../src/routes/dataset/values';
 import { changesOf, checkNames, ColumnEditor, type Edits } from '../../src/routes/datasets/ColumnEditor';
 import { nameFromFile } from '../../src/routes/datasets/names';
@@ -137,8 +137,8 @@ describe('small readers', () => {
   });
 
   it('list every node of a shard map once', () => {
-    const shard = (number: number, names: string[]): ShardMap['items'][number] => ({ number, rows: 1, blocks: 1, stored_bytes: 1, hash: '', nodes: names.map((name) => ({ id: name, name })), damaged: false });
-    expect(nodesOf({ items: [shard(0, ['b10', 'b2']), shard(1, ['b2', 'b1'])], copies: 2, tolerates: 1 }).map((node) => node.name)).toEqual(['b1', 'b2', 'b10']);
+    const shard = (number: number, names: string[]): ShardMap['items'][number] => ({ number, rows: 1, blocks: 1, stored_bytes: 1, hash: '', nodes: names.map((name) => ({ id: name, name, state: 'up' })), damaged: false });
+    expect(nodesOf({ items: [shard(0, ['b10', 'b2']), shard(1, ['b2', 'b1'])], copies: 2, tolerates: 1, copies_wanted: 2, copies_now: 2, may_lose: 1 }).map((node) => node.name)).toEqual(['b1', 'b2', 'b10']);
   });
 
   it('name the signs of a file', () => {

@@ -1,7 +1,7 @@
 // One's own things: password, look of this browser, shortcuts.
 import '../../messages/en-access';
 import { useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { guidance } from '../../lib/password';
@@ -24,7 +24,7 @@ function Password() {
   const save = (event: Event): void => {
     event.preventDefault();
     void action.run(async () => {
-      await api.changePassword(current, next);
+      await access.changePassword(current, next);
       setCurrent('');
       setNext('');
       toast(t('account.changed'), { tone: 'ok' });

@@ -3,6 +3,7 @@
 import '../../messages/en-access';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import { download } from '../../lib/download';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
@@ -66,14 +67,14 @@ const expand = {
   content: (e: AuditEntry) => <Details entry={e} />,
 };
 
-function useEntries(filter: api.AuditFilter) {
+function useEntries(filter: access.AuditFilter) {
   const [items, setItems] = useState<AuditEntry[] | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
   const action = useAction();
   const key = JSON.stringify(filter);
   const load = (after?: string): void =>
     void action.run(async () => {
-      const page = await api.getAudit(filter, after);
+      const page = await access.getAudit(filter, after);
       setItems((old) => (after ? [...(old ?? []), ...page.items] : page.items));
       setCursor(page.next_cursor);
     });
@@ -84,7 +85,7 @@ function useEntries(filter: api.AuditFilter) {
 export default function AuditPage() {
   const query = place.value.query;
   const get = (name: string): string | undefined => query.get(name) ?? undefined;
-  const filter: api.AuditFilter = { actor: get('actor'), action: get('action'), q: get('q'), from: get('from'), to: get('to') };
+  const filter: access.AuditFilter = { actor: get('actor'), action: get('action'), q: get('q'), from: get('from'), to: get('to') };
   const filtered = Object.values(filter).some(Boolean);
   const entries = useEntries(filter);
   const exporting = useAction(true);
@@ -92,7 +93,7 @@ export default function AuditPage() {
   const fresh = !filtered && entries.items ? Math.max(0, auditHead.value - newest) : 0;
   const save = (): void =>
     void exporting.run(async () => {
-      const blob = await tracked(t('audit.exporting'), () => api.exportAudit(filter));
+      const blob = await tracked(t('audit.exporting'), () => access.exportAudit(filter));
       const name = `samovar-audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
       download(name, blob);
       toast(t('range.csv_done', { name }), { tone: 'ok' });

@@ -1,6 +1,6 @@
 // Filters of the audit log. They live in the address, so that a finding can be sent to a colleague.
 import { useState } from 'preact/hooks';
-import type { AuditFilter } from '../../lib/api';
+import type { AuditFilter } from '../../lib/api-access';
 import { t } from '../../lib/messages';
 import { setQuery } from '../../lib/router';
 import { Button } from '../../ui/Button';

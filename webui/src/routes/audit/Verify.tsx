@@ -1,6 +1,6 @@
 // Checks the hash chain on the box and says what it found. Nothing is claimed before it was checked.
 import { useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { tracked } from '../../lib/stores';
@@ -13,7 +13,7 @@ import css from './audit.module.css';
 export function Verify() {
   const [verdict, setVerdict] = useState<AuditVerdict | null>(null);
   const action = useAction(true);
-  const check = (): void => void action.run(async () => setVerdict(await tracked(t('audit.verifying'), api.verifyAudit)));
+  const check = (): void => void action.run(async () => setVerdict(await tracked(t('audit.verifying'), access.verifyAudit)));
   return (
     <>
       <span class={css.verdict} role="status">

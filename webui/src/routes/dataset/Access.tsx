@@ -3,7 +3,7 @@
 import '../../messages/en-data';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { getUsers } from '../../lib/api';
+import { getUsers } from '../../lib/api-access';
 import { t } from '../../lib/messages';
 import { isAdmin, toast } from '../../lib/stores';
 import { Button } from '../../ui/Button';

@@ -135,9 +135,9 @@ function Tabs({ now, set }: { now: Tab; set: DatasetDetail }) {
   );
 }
 
-function Part({ tab, set, version, onChange }: { tab: Tab; set: DatasetDetail; version: number; onChange: () => void }) {
+function Part({ tab, set, etag, version, onChange }: { tab: Tab; set: DatasetDetail; etag: string; version: number; onChange: () => void }) {
   if (tab === 'rows') return <Rows set={set} version={version} />;
-  if (tab === 'shards') return <Shards set={set} />;
+  if (tab === 'shards') return <Shards set={set} etag={etag} mayChange={mayChange(set) && !set.binned_at} onChange={onChange} />;
   if (tab === 'errors') return <BadRows set={set} version={version} />;
   if (tab === 'access') {
     return (
@@ -212,7 +212,7 @@ function Detail({ set, etag, reload }: { set: DatasetDetail; etag: string; reloa
       )}
       <Head set={set} version={version} />
       <Tabs now={tab} set={set} />
-      <Part tab={tab} set={set} version={version} onChange={reload} />
+      <Part tab={tab} set={set} etag={etag} version={version} onChange={reload} />
       {editing && <EditDataset set={set} etag={etag} onClose={() => setEditing(false)} onDone={reload} />}
     </Page>
   );

@@ -12,7 +12,7 @@ function toLocal(date: Date): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-export function CustomRange({ from, to, span }: { from: string; to: string; span: number }) {
+export default function CustomRange({ from, to, span }: { from: string; to: string; span: number }) {
   const [start, setStart] = useState(toLocal(from ? new Date(from) : new Date(serverNow() - span * 1000)));
   const [end, setEnd] = useState(toLocal(to ? new Date(to) : new Date(serverNow())));
   const [error, setError] = useState('');

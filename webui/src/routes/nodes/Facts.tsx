@@ -1,5 +1,5 @@
 // What a node is and what its sensors say, in words and numbers.
-import type { ComponentChildren } from 'preact';
+import '../../messages/en-node';
 import * as f from '../../lib/format';
 import { t, tMaybe } from '../../lib/messages';
 import { serverNow } from '../../lib/stores';
@@ -7,50 +7,42 @@ import type { BoxNode } from '../../lib/types';
 import { Badge } from '../../ui/Badge';
 import { Card } from '../../ui/Card';
 import { Table } from '../../ui/Table';
+import { Fact } from './Fact';
+import Manage from './Manage';
+import { isGone } from './NodeState';
 import css from './nodes.module.css';
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
 
 const sandboxTone = { full: 'ok', partial: 'warning', off: 'critical' } as const;
 
-export function Facts({ node }: { node: BoxNode }) {
+export default function Facts({ node }: { node: BoxNode }) {
   const { sensors, sample } = node;
-  const temperatures = sensors.temperatures ?? [];
-  const rails = sensors.rails ?? [];
+  const temperatures = sensors?.temperatures ?? [];
+  const rails = sensors?.rails ?? [];
   return (
     <>
+      <Card title={t('node.part')}>
+        <Manage node={node} plain />
+      </Card>
       <Card title={t('node.facts')}>
         <dl class={css.facts}>
-          <Fact name={t('node.id')}>
-            <code>{node.id}</code>
-          </Fact>
           <Fact name={t('node.hostname')}>{node.hostname}</Fact>
-          <Fact name={t('node.addresses')}>{f.join(node.addresses)}</Fact>
-          <Fact name={t('node.role')}>{tMaybe(`node.role.${node.role}`, node.role)}</Fact>
-          <Fact name={t('node.hardware')}>{t('node.hardware_text', { count: node.cores, arch: node.arch })}</Fact>
+          <Fact name={t('node.hardware')}>{node.cores ? t('node.hardware_text', { count: node.cores, arch: node.arch }) : node.arch}</Fact>
           <Fact name={t('metric.memory')}>{f.bytes(node.memory_bytes)}</Fact>
           <Fact name={t('metric.disk')}>{sample ? t('metric.used_of', { used: f.bytes(sample.disk_used_bytes), total: f.bytes(sample.disk_total_bytes) }) : f.bytes(node.disk_bytes)}</Fact>
           <Fact name={t('node.version')}>{node.version}</Fact>
           <Fact name={t('node.started')}>
-            {f.dateTime(node.started_at)} ({f.duration(serverNow() / 1000 - f.unixSeconds(node.started_at))})
+            {f.dateTime(node.started_at)} {node.started_at && !isGone(node) && `(${f.duration(serverNow() / 1000 - f.unixSeconds(node.started_at))})`}
           </Fact>
           <Fact name={t('node.load')}>{f.number(sample?.load1, 2)}</Fact>
           <Fact name={t('node.process')}>{sample ? t('node.process_text', { memory: f.bytes(sample.process_rss_bytes), cpu: f.percent(sample.process_cpu, 1) }) : '–'}</Fact>
           <Fact name={t('node.sandbox')}>
-            <Badge tone={sandboxTone[node.sandbox] ?? 'neutral'} text={tMaybe(`node.sandbox.${node.sandbox}`, node.sandbox)} />
+            {node.sandbox ? <Badge tone={sandboxTone[node.sandbox] ?? 'neutral'} text={tMaybe(`node.sandbox.${node.sandbox}`, node.sandbox)} /> : '–'}
           </Fact>
           <Fact name={t('node.power_source')}>
-            {t(`sensor.${sensors.power}`)}
-            {sensors.power_note && <span class={css.sub}>{sensors.power_note}</span>}
+            {sensors ? t(`sensor.${sensors.power}`) : '–'}
+            {sensors?.power_note && <span class={css.sub}>{sensors.power_note}</span>}
           </Fact>
-          {sensors.gpu && (
+          {sensors?.gpu && (
             <Fact name={t('node.gpu')}>{t('node.gpu_text', { load: f.percent(sensors.gpu.load), clock: f.hertz(sensors.gpu.clock_hz) })}</Fact>
           )}
         </dl>

@@ -1,7 +1,7 @@
 // What a new box still needs. Each item is checked against the box where that can be known; the certificate cannot,
 // so the person ticks it.
 import { useEffect, useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import { t } from '../../lib/messages';
 import { loadFlag, saveFlag } from '../../lib/prefs';
 import { Button, LinkButton } from '../../ui/Button';
@@ -22,7 +22,7 @@ export function Checklist() {
   const [admins, setAdmins] = useState<number | null>(null);
   const [trusted, setTrusted] = useState(loadFlag('certificate'));
   useEffect(() => {
-    api.countAdmins().then(setAdmins, () => setAdmins(null));
+    access.countAdmins().then(setAdmins, () => setAdmins(null));
   }, []);
   const second = admins !== null && admins > 1;
   const trust = (on: boolean): void => {

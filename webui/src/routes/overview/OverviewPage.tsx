@@ -3,10 +3,10 @@ import '../../messages/en-overview';
 import type { ComponentChildren } from 'preact';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import { cluster, dismissedAlerts, energySince, isAdmin, mayUpload, nodes, recent, recentMax, serverNow, shownAlerts, stale, toast } from '../../lib/stores';
+import { cluster, dismissedAlerts, energySince, isAdmin, mayUpload, members, nodes, recent, recentMax, serverNow, shownAlerts, stale, toast } from '../../lib/stores';
 import type { Alert } from '../../lib/types';
 import { Badge } from '../../ui/Badge';
-import { Button } from '../../ui/Button';
+import { Button, LinkButton } from '../../ui/Button';
 import { Card } from '../../ui/Card';
 import { EmptyState } from '../../ui/EmptyState';
 import { Icon, type IconName } from '../../ui/Icon';
@@ -17,19 +17,23 @@ import { Sparkline } from '../../ui/Sparkline';
 import { Checklist } from './Checklist';
 import { FirstSteps } from './FirstSteps';
 import { Running } from './Running';
+import { NodesCard, strengthText } from './Nodes';
 import { latest, totals } from './totals';
 import css from './OverviewPage.module.css';
 
 function Health() {
   const box = cluster.value;
   const health = box?.health;
-  const state = health?.state ?? 'ok';
+  const { up, total, minority } = members.value;
+  // A node that went a moment ago shows here before the box has an alert for it.
+  const early = health?.state === 'ok' && up < total;
+  const state = minority ? 'critical' : early ? 'warning' : (health?.state ?? 'ok');
   return (
     <div class={`${css.health} ${css[state]}`} role="status">
       <Icon name={state} size={28} />
       <div>
-        <p class={css.sentence}>{health?.summary ?? t('overview.reading')}</p>
-        {box && <p class={css.sub}>{t('overview.nodes_up', { count: box.nodes.total, up: f.number(box.nodes.up), total: f.number(box.nodes.total) })}</p>}
+        <p class={css.sentence}>{early ? t('overview.node_down', { count: total - up }) : (health?.summary ?? t('overview.reading'))}</p>
+        {box && <p class={css.sub}>{strengthText(members.value)}</p>}
       </div>
     </div>
   );
@@ -75,7 +79,7 @@ function Figures() {
         <Sparkline values={past.map((p) => p.hottest)} slots={slots} max={100} tone={2} />
       </Figure>
       <Figure label={t('metric.energy_today')} icon="gauge" value={f.energy(energy)} note={t(estimated ? 'metric.energy_estimated' : 'metric.energy_note')} />
-      <Figure label={t('metric.storage_free')} icon="disk" value={f.bytes(storage?.free_bytes)} note={t('metric.of', { total: f.bytes(storage?.total_bytes) })}>
+      <Figure label={t('metric.storage_free')} icon="disk" value={f.bytes(storage?.free_bytes)} note={members.value.total > 1 ? t('overview.over_nodes', { count: members.value.total, total: f.bytes(storage?.total_bytes) }) : t('metric.of', { total: f.bytes(storage?.total_bytes) })}>
         <Meter fraction={used} label={t('metric.storage_used')} />
       </Figure>
       <Figure label={t('metric.received')} icon="download" value={f.bitsPerSecond(now.rx)} note={t('metric.last_minutes')}>
@@ -102,7 +106,17 @@ function dismiss(alert: Alert): void {
 function Alerts() {
   const list = shownAlerts.value;
   return (
-    <Card title={t('alerts.title')}>
+    <Card
+      title={t('alerts.title')}
+      actions={
+        isAdmin.value &&
+        list.length > 0 && (
+          <LinkButton small variant="quiet" href="/doctor">
+            {t('alerts.doctor')}
+          </LinkButton>
+        )
+      }
+    >
       {list.length === 0 ? (
         <EmptyState icon="ok" title={t('alerts.none')}>
           {t('alerts.none_text')}
@@ -140,6 +154,7 @@ export default function OverviewPage() {
       <div class={css.halves}>
         <div class={css.column}>
           <Alerts />
+          <NodesCard />
           <Running />
         </div>
         {mayUpload.value && <FirstSteps />}

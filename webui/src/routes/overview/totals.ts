@@ -44,4 +44,4 @@ export function totals(recent: ReadonlyMap<string, readonly Sample[]>): Total[] 
   });
 }
 
-export const latest = (nodes: Iterable<BoxNode>): Total => total([...nodes].flatMap((node) => node.sample ?? []));
+export const latest = (nodes: Iterable<BoxNode>): Total => total([...nodes].flatMap((node) => (node.state === 'unreachable' || node.state === 'removed' ? [] : (node.sample ?? []))));

@@ -1,6 +1,6 @@
 // Where one is logged in, and everybody for an administrator. Ending one acts at once.
 import '../../messages/en-access';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { setQuery } from '../../lib/router';
@@ -61,11 +61,11 @@ function columns(all: boolean, end: (row: SessionRow) => void, busy: boolean): C
 export default function SessionsPage() {
   const query = place.value.query;
   const all = isAdmin.value && query.get('all') === '1';
-  const sessions = useLoad(() => api.getSessions(all), [all]);
+  const sessions = useLoad(() => access.getSessions(all), [all]);
   const action = useAction(true);
   const end = (row: SessionRow): void =>
     void action.run(async () => {
-      await api.deleteSession(row.id);
+      await access.deleteSession(row.id);
       toast(t('sessions.ended'), { tone: 'ok' });
       sessions.reload();
     });

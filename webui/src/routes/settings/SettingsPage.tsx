@@ -1,7 +1,9 @@
 // Settings of the box: its name, what the log-in page says, its certificate. An auditor reads them.
 import '../../messages/en-access';
+import '../../messages/en-gate';
 import { useEffect, useState } from 'preact/hooks';
 import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { cluster, isAdmin, toast } from '../../lib/stores';
@@ -40,7 +42,7 @@ function BoxSettings() {
   const save = (event: Event): void => {
     event.preventDefault();
     void action.run(async () => {
-      const saved = await api.patchCluster({ name: name.trim(), time_zone: zone }, loaded.value?.etag ?? '');
+      const saved = await access.patchCluster({ name: name.trim(), time_zone: zone }, loaded.value?.etag ?? '');
       loaded.set(saved);
       cluster.value = saved.value;
       toast(t('settings.saved'), { tone: 'ok' });
@@ -63,7 +65,7 @@ function BoxSettings() {
 }
 
 function GeneralSettings() {
-  const loaded = useLoad(() => api.getGeneral());
+  const loaded = useLoad(() => access.getGeneral());
   const [banner, setBanner] = useState('');
   const [idle, setIdle] = useState('15');
   const action = useAction();
@@ -76,7 +78,7 @@ function GeneralSettings() {
   const save = (event: Event): void => {
     event.preventDefault();
     void action.run(async () => {
-      loaded.set(await api.putGeneral({ login_banner: banner, idle_minutes: Number(idle) }, loaded.value?.etag ?? ''));
+      loaded.set(await access.putGeneral({ login_banner: banner, idle_minutes: Number(idle) }, loaded.value?.etag ?? ''));
       toast(t('settings.saved'), { tone: 'ok' });
     });
   };
@@ -97,7 +99,7 @@ function GeneralSettings() {
 }
 
 function Certificate() {
-  const loaded = useLoad(() => api.getTls());
+  const loaded = useLoad(() => access.getTls());
   const tls = loaded.value;
   return (
     <Card

@@ -1,18 +1,23 @@
-// The first-run wizard. Six short steps; Back keeps every entry; nothing happens on the box before the last button.
+// A box that belongs to nobody yet: a new system, or one more box of an existing one. The wizard has six short steps;
+// Back keeps every entry; nothing happens on the box before the last button.
 import '../../messages/en-setup';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import * as api from '../../lib/api';
+import * as wizard from '../../lib/api-setup';
 import { readPhase } from '../../lib/boot';
 import { countdown } from '../../lib/format';
 import { t } from '../../lib/messages';
-import { setup } from '../../lib/stores';
+import { navigate, setQuery } from '../../lib/router';
+import { place, setup } from '../../lib/stores';
 import { Button } from '../../ui/Button';
 import { Note } from '../../ui/Card';
 import { Gate } from '../../ui/Gate';
 import { Icon } from '../../ui/Icon';
 import { useCountdown } from '../../ui/useCountdown';
+import { Begin } from './Begin';
 import { check, type Errors, serverErrors, steps } from './checks';
 import { finish, loadDraft, saveDraft, toRequest, type Draft } from './draft';
+import { JoinBox } from './JoinBox';
 import { AdminStep, BoxStep, CertificateStep, CodeStep, ReviewStep, UnlockStep } from './steps';
 import css from './SetupPage.module.css';
 
@@ -31,7 +36,7 @@ function Progress({ step }: { step: number }) {
   );
 }
 
-export default function SetupPage() {
+function Wizard({ onBack }: { onBack: () => void }) {
   const start = useRef(loadDraft(setup.value?.node.hostname ?? ''));
   const [draft, setDraft] = useState<Draft>(start.current.draft);
   const [errors, setErrors] = useState<Errors>({});
@@ -91,11 +96,12 @@ export default function SetupPage() {
     setProblem('');
     try {
       if (name === 'code') {
-        await api.checkSetupCode(draft.code.trim());
+        await wizard.checkSetupCode(draft.code.trim());
         go(1);
       } else {
-        await api.postSetup(toRequest(draft));
+        await wizard.postSetup(toRequest(draft));
         finish(draft.username.trim());
+        navigate('/', { replace: true });
         await readPhase();
       }
     } catch (error) {
@@ -125,11 +131,9 @@ export default function SetupPage() {
           <View draft={draft} change={change} errors={errors} go={go} />
         </div>
         <div class={css.buttons}>
-          {draft.step > 0 && (
-            <Button icon="back" onClick={() => go(draft.step - 1)}>
-              {t('action.back')}
-            </Button>
-          )}
+          <Button icon="back" onClick={() => (draft.step > 0 ? go(draft.step - 1) : onBack())}>
+            {t('action.back')}
+          </Button>
           <Button type="submit" variant="primary" busy={busy} disabled={wait > 0}>
             {wait > 0 ? t('login.wait', { time: countdown(wait) }) : label}
           </Button>
@@ -137,4 +141,13 @@ export default function SetupPage() {
       </form>
     </Gate>
   );
+}
+
+// What the box shall be is in the address, so that Back and a reload do what one expects.
+export default function SetupPage() {
+  const start = place.value.query.get('start');
+  const choose = (next: string | undefined): void => setQuery({ start: next }, { replace: false });
+  if (start === 'new') return <Wizard onBack={() => choose(undefined)} />;
+  if (start === 'join') return <JoinBox onBack={() => choose(undefined)} />;
+  return <Begin onChoose={choose} />;
 }

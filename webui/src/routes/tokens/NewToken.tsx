@@ -1,6 +1,6 @@
 // Makes a token. Its secret is shown once, here, and never again.
 import { useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import { t } from '../../lib/messages';
 import type { Scope } from '../../lib/types';
 import { Button } from '../../ui/Button';
@@ -48,7 +48,7 @@ export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: () 
     setWrong(found);
     if (found.name || found.days || found.scopes) return;
     void action.run(async () => {
-      const made = await api.createToken({ name: name.trim(), scopes: [...chosen], expires_days: count, ...(cidr.trim() ? { cidr: cidr.trim() } : {}) });
+      const made = await access.createToken({ name: name.trim(), scopes: [...chosen], expires_days: count, ...(cidr.trim() ? { cidr: cidr.trim() } : {}) });
       setSecret(made.token);
       onMade();
     });

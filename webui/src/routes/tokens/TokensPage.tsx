@@ -1,7 +1,7 @@
 // API tokens for programs: made here, shown once, revoked at once.
 import '../../messages/en-access';
 import { useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { setQuery } from '../../lib/router';
@@ -40,7 +40,7 @@ function Revoke({ token, onDone, onClose }: { token: Token; onDone: () => void; 
       onClose={onClose}
       onConfirm={() =>
         void action.run(async () => {
-          await api.deleteToken(token.id);
+          await access.deleteToken(token.id);
           toast(t('tokens.revoked', { name: token.name }), { tone: 'ok' });
           onDone();
         })
@@ -86,7 +86,7 @@ function columns(all: boolean, revoke: (token: Token) => void): Column<Token>[] 
 export default function TokensPage() {
   const query = place.value.query;
   const all = isAdmin.value && query.get('all') === '1';
-  const tokens = useLoad(() => api.getTokens(all), [all]);
+  const tokens = useLoad(() => access.getTokens(all), [all]);
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Token | null>(null);
   const rows = tokens.value?.items ?? [];

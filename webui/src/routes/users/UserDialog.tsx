@@ -1,6 +1,7 @@
 // Makes a user, or changes one: name, role, password, lock-out, and whether they may come in at all.
 import { useState } from 'preact/hooks';
 import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import { t } from '../../lib/messages';
 import { guidance } from '../../lib/password';
 import { session, toast } from '../../lib/stores';
@@ -27,7 +28,7 @@ function NewPassword({ user }: { user: User }) {
   const action = useAction();
   const save = (): void =>
     void action.run(async () => {
-      await api.setUserPassword(user, password);
+      await access.setUserPassword(user, password);
       setPassword('');
       toast(t('users.password_set', { name: user.username }), { tone: 'ok' });
     });
@@ -46,11 +47,11 @@ function NewPassword({ user }: { user: User }) {
 
 // Switching somebody off acts at once and can be taken back.
 async function setDisabled(user: User, disabled: boolean, onChanged: () => void): Promise<void> {
-  const changed = await api.patchUser(user, { disabled });
+  const changed = await access.patchUser(user, { disabled });
   onChanged();
   toast(t(disabled ? 'users.now_disabled' : 'users.now_enabled', { name: user.username }), {
     tone: 'ok',
-    undo: () => void api.patchUser(changed, { disabled: !disabled }).then(onChanged, (error) => toast(api.errorText(error), { tone: 'error' })),
+    undo: () => void access.patchUser(changed, { disabled: !disabled }).then(onChanged, (error) => toast(api.errorText(error), { tone: 'error' })),
   });
 }
 
@@ -66,7 +67,7 @@ function Access({ user, onDone, onChanged }: { user: User; onDone: () => void; o
             busy={action.busy}
             onClick={() =>
               void action.run(async () => {
-                await api.unlockUser(user);
+                await access.unlockUser(user);
                 toast(t('users.unlocked', { name: user.username }), { tone: 'ok' });
                 onDone();
               })
@@ -107,8 +108,8 @@ export function UserDialog({ user, onClose, onDone, onChanged }: UserDialogProps
       if (wrong.username || wrong.password) return;
     }
     void action.run(async () => {
-      if (user) await api.patchUser(user, { display_name: displayName.trim(), ...(me || role === user.role ? {} : { role }) });
-      else await api.createUser({ username: username.trim(), display_name: displayName.trim(), role, password });
+      if (user) await access.patchUser(user, { display_name: displayName.trim(), ...(me || role === user.role ? {} : { role }) });
+      else await access.createUser({ username: username.trim(), display_name: displayName.trim(), role, password });
       toast(t(user ? 'users.saved' : 'users.created_done', { name: user?.username ?? username.trim() }), { tone: 'ok' });
       onDone();
     });

@@ -1,7 +1,7 @@
 // Who may do what. An administrator changes people here; an auditor reads.
 import '../../messages/en-access';
 import { useState } from 'preact/hooks';
-import * as api from '../../lib/api';
+import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { setQuery } from '../../lib/router';
@@ -42,7 +42,7 @@ function DeleteUser({ user, onDone, onClose }: { user: User; onDone: () => void;
       onClose={onClose}
       onConfirm={() =>
         void action.run(async () => {
-          await api.deleteUser(user);
+          await access.deleteUser(user);
           toast(t('users.deleted', { name: user.username }), { tone: 'ok' });
           onDone();
         })
@@ -103,7 +103,7 @@ function columns(edit: (user: User) => void, remove: (user: User) => void): Colu
 }
 
 export default function UsersPage() {
-  const users = useLoad(() => api.getUsers());
+  const users = useLoad(() => access.getUsers());
   const query = place.value.query;
   const [editing, setEditing] = useState<User | 'new' | null>(query.get('new') && isAdmin.value ? 'new' : null);
   const [removing, setRemoving] = useState<User | null>(null);
