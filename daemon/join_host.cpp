@@ -15,6 +15,9 @@ using security::JoinForm;
 using security::JoinRefusal;
 
 constexpr std::size_t kLastWordsMax = 64;
+constexpr std::size_t kTriedMax = 256;     // addresses per invitation
+constexpr unsigned kOffersPerAddress = 5;  // while nobody refused: cables and restarts
+constexpr unsigned kNeverAgain = 1'000'000;
 
 std::string minutes_text(Duration span) {
   const auto minutes = std::max<long>(1, std::chrono::ceil<std::chrono::minutes>(span).count());
@@ -189,18 +192,21 @@ Task<Result<cluster::NodeRecord>> JoinHost::Impl::offer(std::string node_id, std
   const auto self = shared_from_this();
   forget_old();
   if (!invited) co_return Error{Errc::conflict, "no invitation by words is open"};
-  if (invited->offering || invited->tried.contains(address) || find(node_id))
+  const bool room = invited->tried.contains(address) || invited->tried.size() < kTriedMax;
+  if (invited->offering || !room || invited->tried[address] >= kOffersPerAddress || find(node_id))
     co_return Error{Errc::conflict, "this node was tried already, or another one is being tried"};
   SAMOVAR_CO_CHECK(check_limits(node_id, address));
   const std::uint64_t number = invited->number;
-  if (invited->tried.size() < 256) invited->tried.insert(address);
+  ++invited->tried[address];
   invited->offering = true;
   const PendingPtr entry = open(std::move(node_id), std::move(address), invited->call);
   auto done = co_await reach(entry, JoinForm::words);
   if (done && !gone) done = co_await prove_words(entry, number);
   if (gone) co_return Error{Errc::unavailable, "this member stops"};
-  const bool current = invited && invited->number == number;
-  if (current) invited->offering = false;
+  if (invited && invited->number == number) {
+    invited->offering = false;
+    if (!done && done.error().code() == Errc::denied) invited->tried[entry->view.address] = kNeverAgain;
+  }
   if (!done) {
     end(entry, done.error().message(), JoinRefusal::cancelled);
     co_return std::move(done).error();

@@ -122,8 +122,8 @@ class JoinHost {
   void invite(JoinInvitation invitation);
   void revoke_invitation();
   std::optional<WallTime> invited_until() const;
-  // A node that says it waits for words (its beacon's flag, or its address was typed in): tried once per
-  // address and invitation, one at a time. Errc::conflict: no invitation, or it was tried.
+  // A node that says it waits for words (its beacon's flag, or its address was typed in): one at a time, each
+  // address until it refuses, at most five times. Errc::conflict: no invitation, or it was tried.
   Task<Result<cluster::NodeRecord>> offer(std::string node_id, std::string address);
 
  private:

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +40,7 @@ struct JoinHost::Impl : std::enable_shared_from_this<JoinHost::Impl> {
     WallTime until_wall{};
     unsigned failures = 0;
     bool offering = false;
-    std::set<std::string> tried;  // addresses
+    std::map<std::string, unsigned> tried;  // address → how often; kNeverAgain after a refusal
     std::uint64_t number = 0;
   };
 

@@ -74,7 +74,11 @@ Task<Result<Bytes>> JoinHost::Impl::expect(PendingPtr entry, JoinKind kind, Dura
   const auto got = security::join_kind(*message);
   if (got == JoinKind::refusal) {
     const auto refusal = security::decode_refusal(*message);
-    co_return Error{Errc::denied, refusal ? security::describe(*refusal) : "the node refused"};
+    if (!refusal) co_return Error{Errc::denied, "the node refused"};
+    const bool later = refusal->reason == security::JoinRefusal::busy ||
+                       refusal->reason == security::JoinRefusal::code_shown ||
+                       refusal->reason == security::JoinRefusal::too_many;
+    co_return Error{later ? Errc::busy : Errc::denied, security::describe(*refusal)};
   }
   if (got != kind)
     co_return Error{Errc::invalid, "what answers at this address does not join as a node does"};
