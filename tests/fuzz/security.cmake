@@ -1,6 +1,7 @@
 samovar_fuzz(audit_entry_fuzz SOURCES audit_entry_fuzz.cpp LINKS samovar_security)
 samovar_fuzz(certificate_fuzz SOURCES certificate_fuzz.cpp LINKS samovar_security)
 samovar_fuzz(identity_fuzz SOURCES identity_fuzz.cpp LINKS samovar_security)
+samovar_fuzz(join_message_fuzz SOURCES join_message_fuzz.cpp LINKS samovar_security)
 samovar_fuzz(keyring_fuzz SOURCES keyring_fuzz.cpp LINKS samovar_security)
 samovar_fuzz(password_hash_fuzz SOURCES password_hash_fuzz.cpp LINKS samovar_security)
 samovar_fuzz(sealed_file_fuzz SOURCES sealed_file_fuzz.cpp LINKS samovar_security samovar_base_sim)

@@ -7,6 +7,7 @@
 #include "base/encoding.hpp"
 #include "security/join_wire.hpp"
 #include "tests/unit/security/join_pair.hpp"
+#include "tests/unit/security/join_vectors.hpp"
 
 namespace samovar::security {
 namespace {
@@ -275,6 +276,29 @@ TEST(Join, WordsAreProvedBothWaysAndNotByEcho) {
     bent[i] ^= 0x10;
     EXPECT_FALSE(member->words_proof_matches(right, bent)) << i;
   }
+}
+
+TEST(Join, ARecordedHandshakeGivesTheKnownAnswers) {
+  const auto bytes = [](std::string_view hex) { return *hex_decode(hex); };
+  JoinSecrets secrets{SecretBytes::copy_of(Bytes(32, 0x11)), SecretBytes::copy_of(Bytes(32, 0x12))};
+  const JoinCluster cluster{"clu_01JTEST0000000000000000000",
+                            "Städtische Klinik",
+                            std::string(vectors::kJoinMemberId),
+                            Certificate{bytes(vectors::kJoinCa)},
+                            "1.2.3",
+                            JoinForm::code};
+  auto member = JoinMember::begin(cluster, std::move(secrets));
+  ASSERT_TRUE(member);
+  EXPECT_EQ(member->j1(), bytes(vectors::kJoinJ1));
+  const auto candidate = member->take_j2(bytes(vectors::kJoinJ2));
+  ASSERT_TRUE(candidate) << candidate.error().message();
+  EXPECT_EQ(candidate->facts.hostname, "board-7");
+  EXPECT_EQ(member->j3(), bytes(vectors::kJoinJ3));
+  EXPECT_TRUE(member->code_matches(vectors::kJoinCode));
+  EXPECT_TRUE(member->take_j5(bytes(vectors::kJoinJ5)));
+  EXPECT_TRUE(member->take_j7(bytes(vectors::kJoinJ7)));
+  EXPECT_TRUE(
+      member->words_proof_matches(SecretBytes::copy_of(Bytes(32, 1)), bytes(vectors::kJoinWordsProof)));
 }
 
 }  // namespace
