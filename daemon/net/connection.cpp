@@ -71,6 +71,7 @@ void Connection::too_late() {
       return close(Error{Errc::timeout, (address_.empty() ? remote_ : address_) +
                                             " took the connection, but did not finish the handshake"});
     case State::leaving:
+      graceful_ = false;
       return close(last_error_);
     case State::open:
     case State::closed:
@@ -185,15 +186,10 @@ void Connection::close(const Error& why) {
   asio::post(context_, [self = shared_from_this(), why] { self->owner_.closed(self, why); });
 }
 
-void Connection::say(FrameKind kind, ByteView body) {
+void Connection::say(FrameKind kind, Bytes body) {
   if (urgent_.size() >= kUrgentMax)
     return close(Error{Errc::io, "the other end asks and does not read our answers"});
-  Bytes frame;
-  const FrameHeadBytes head = encode_head({kind, static_cast<std::uint32_t>(body.size())});
-  frame.reserve(head.size() + body.size());
-  frame.insert(frame.end(), head.begin(), head.end());
-  frame.insert(frame.end(), body.begin(), body.end());
-  urgent_.push_back(std::move(frame));
+  urgent_.push_back({kind, std::move(body)});
 }
 
 void Connection::ping() {
@@ -204,7 +200,7 @@ void Connection::ping() {
   Bytes body;
   for (unsigned shift = 0; shift < 64; shift += 8)
     body.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(pinged_at_.count()) >> shift));
-  say(FrameKind::ping, body);
+  say(FrameKind::ping, std::move(body));
   pump_write();
 }
 
@@ -225,7 +221,8 @@ void Connection::tick(MonoTime at) {
   if (waits_since_ && waiting_write_ && progress_ != progress_seen_)
     waits_since_ = at;  // it still takes bytes
   progress_seen_ = progress_;
-  const Duration patience = limits_.silence_max / 4;
+  // Longer than from one heartbeat of the consensus log to the next: they do for each other's answer.
+  const Duration patience = limits_.silence_max * 3 / 8;
   if (waits_since_) {
     if (at - *waits_since_ >= limits_.silence_max)
       return close(Error{Errc::timeout, remote_ + " gave no sign of life for " +

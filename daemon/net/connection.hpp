@@ -105,7 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Error failure() const;
   void greet(const Hello& hello);
   void leave(const Error& why);
-  void say(FrameKind kind, ByteView body);
+  void say(FrameKind kind, Bytes body);
   void ponged(ByteView body);
 
   void wait_read();
@@ -122,6 +122,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool written() const;
   void pump_write();
   bool fill_record();
+  bool add_to_record();
+  void begin_frame(FrameKind kind, std::size_t bytes);
   void pump_discard();
   void wait_discard();
 
@@ -166,14 +168,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t record_at_ = 0;
   Bytes message_;  // the rest of a long one
   std::size_t message_at_ = 0;
-  std::deque<Bytes> urgent_;  // whole frames that go before messages: hello, ping, pong, bye
+  struct Urgent {
+    FrameKind kind = FrameKind::ping;
+    Bytes body;
+  };
+  std::deque<Urgent> urgent_;  // what goes before messages: hello, ping, pong, bye
 
   // Signs of life.
   MonoTime opened_at_{};
   MonoTime heard_at_{};
   MonoTime used_at_{};
   MonoTime pinged_at_{};
-  std::optional<MonoTime> waits_since_;  // something was sent and nothing heard since
+  std::optional<MonoTime>
+      waits_since_;  // something was sent that the other end has not heard, and nothing came since
+  std::uint16_t messages_in_ = 0;  // modulo 2^16, as the frames carry it
+  std::uint16_t messages_out_ = 0;
+  bool all_heard_ = true;
   bool sent_since_ping_ = false;
   std::uint64_t progress_ = 0;  // bytes written while the kernel's buffer was full
   std::uint64_t progress_seen_ = 0;

@@ -11,9 +11,10 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t kRecordBytes = 16 * 1024;  // TLS's largest
-constexpr std::size_t kTurnBytes = 256 * 1024;   // then the other connections have theirs
-constexpr std::size_t kDiscardMax = 64 * 1024;
+constexpr std::size_t kRecordBytes = 16 * 1024;       // TLS's largest
+constexpr std::size_t kTurnBytes = 256 * 1024;        // then the other connections have theirs
+constexpr std::size_t kDiscardMax = 64 * 1024;        // from a stranger
+constexpr std::size_t kDiscardMemberMax = 16u << 20;  // a long message may be under way
 
 }  // namespace
 
@@ -79,7 +80,10 @@ void Connection::pump_read() {
   }
   if (got > 0) {
     heard_at_ = real_clock().mono();
-    waits_since_.reset();
+    if (all_heard_)
+      waits_since_.reset();
+    else if (waits_since_)
+      waits_since_ = heard_at_;
     owner_.moved(*this, 0, got);
   }
   if (state_ == State::closed) return;
@@ -121,6 +125,7 @@ IoStep Connection::read_some() {
       return step;
     }
     frame_ = *head;
+    all_heard_ = frame_.heard == messages_out_;
     body_.resize(frame_.bytes);
     body_got_ = 0;
   }
@@ -144,7 +149,7 @@ void Connection::handle(Bytes body) {
       return handle_message(std::move(body));
     case FrameKind::ping:
       if (state_ != State::open) return;
-      say(FrameKind::pong, body);
+      say(FrameKind::pong, std::move(body));
       return turn_write();
     case FrameKind::pong:
       return ponged(body);
@@ -155,6 +160,7 @@ void Connection::handle(Bytes body) {
 
 void Connection::handle_message(Bytes body) {
   used_at_ = heard_at_;
+  ++messages_in_;
   const std::size_t unread = inflow_->unread += body.size();
   owner_.received(shared_from_this(), std::move(body));
   if (unread <= limits_.unread_bytes_max) return;
@@ -228,37 +234,43 @@ void Connection::pump_write() {
   }
 }
 
+void Connection::begin_frame(FrameKind kind, std::size_t bytes) {
+  const FrameHeadBytes head = encode_head({kind, static_cast<std::uint32_t>(bytes), messages_in_});
+  record_.insert(record_.end(), head.begin(), head.end());
+}
+
+// As much of the message at hand as the record takes; true when that was all of it.
+bool Connection::add_to_record() {
+  const std::size_t part = std::min(message_.size() - message_at_, kRecordBytes - record_.size());
+  const auto from = message_.begin() + static_cast<std::ptrdiff_t>(message_at_);
+  record_.insert(record_.end(), from, from + static_cast<std::ptrdiff_t>(part));
+  message_at_ += part;
+  if (message_at_ < message_.size()) return false;
+  message_ = {};
+  message_at_ = 0;
+  return true;
+}
+
 // The rest of a message, then what is urgent, then further messages, as far as one record takes them.
 bool Connection::fill_record() {
   record_.clear();
   record_at_ = 0;
   record_.reserve(kRecordBytes);
-  const auto take_message = [this] {
-    const std::size_t part = std::min(message_.size() - message_at_, kRecordBytes - record_.size());
-    const auto from = message_.begin() + static_cast<std::ptrdiff_t>(message_at_);
-    record_.insert(record_.end(), from, from + static_cast<std::ptrdiff_t>(part));
-    message_at_ += part;
-    const bool whole = message_at_ == message_.size();
-    if (whole) {
-      message_ = {};
-      message_at_ = 0;
-    }
-    return whole;
-  };
-  if (!message_.empty() && !take_message()) return true;
-  while (!urgent_.empty() && record_.size() + urgent_.front().size() <= kRecordBytes) {
-    record_.insert(record_.end(), urgent_.front().begin(), urgent_.front().end());
+  if (!message_.empty() && !add_to_record()) return true;
+  while (!urgent_.empty() && record_.size() + head_.size() + urgent_.front().body.size() <= kRecordBytes) {
+    begin_frame(urgent_.front().kind, urgent_.front().body.size());
+    record_.insert(record_.end(), urgent_.front().body.begin(), urgent_.front().body.end());
     urgent_.pop_front();
   }
   while (state_ == State::open && urgent_.empty() && record_.size() + head_.size() < kRecordBytes &&
          owner_.next_message(*this, message_)) {
-    const FrameHeadBytes head =
-        encode_head({FrameKind::message, static_cast<std::uint32_t>(message_.size())});
-    record_.insert(record_.end(), head.begin(), head.end());
+    begin_frame(FrameKind::message, message_.size());
     used_at_ = real_clock().mono();
     if (!waits_since_) waits_since_ = used_at_;
+    ++messages_out_;
+    all_heard_ = false;
     sent_since_ping_ = true;
-    if (!take_message()) break;
+    if (!add_to_record()) break;
   }
   return !record_.empty();
 }
@@ -272,7 +284,8 @@ void Connection::pump_discard() {
     const std::size_t got = tls_->socket().read_some(asio::buffer(scratch), failed);
     if (failed == asio::error::would_block || failed == asio::error::try_again) return wait_discard();
     discarded_ += got;
-    if (failed || discarded_ > kDiscardMax) return close(last_error_);
+    if (failed || discarded_ > (opened_at_ == MonoTime{} ? kDiscardMax : kDiscardMemberMax))
+      return close(last_error_);
   }
 }
 

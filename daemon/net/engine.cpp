@@ -265,32 +265,30 @@ void Engine::adopt(const LinkPtr& link, const ConnectionPtr& connection) {
   const Lane which = connection->lane();
   LaneState& lane = link->of(which);
   const Hello& hello = connection->hello();
-  // Connections of an earlier start, and older ones by the same caller: it would not have called again.
-  const Error replaced{Errc::unavailable, "replaced by a newer connection"};
-  for (LaneState* each : {&link->control, &link->bulk}) {
-    for (const ConnectionPtr& live : each->live) {
-      const bool older = each == &lane && live->dialled() == connection->dialled();
-      if (older || (link->boot && *link->boot != hello.boot)) live->close(replaced);
+  if (link->boot && *link->boot != hello.boot) {
+    const Error restarted{Errc::unavailable, "the other end was restarted"};
+    for (LaneState* each : {&link->control, &link->bulk}) {
+      for (const ConnectionPtr& live : each->live) live->close(restarted);
     }
   }
   link->boot = hello.boot;
   std::erase(lane.dialling, connection);
   lane.live.push_back(connection);
   // Of two calls that cross, the smaller id's stays: the other side stops its own on the same grounds.
-  if (connection->dialled() || link->id < self_) stop_dialling(lane);
+  if (connection->dialled() || link->id < self_) stop_dialling(lane, false);
   lane.backoff = {};
   link->working = connection->dialled() ? connection->dial_address()
                                         : format_host_port({connection->remote_ip().to_string(), hello.port});
   link->state.version = hello.version;
   link->state.clock_ahead = hello.wall - real_clock().wall();
   connection->go();
-  if (which == Lane::control) set_up(*link, true);
   link->share->of(which).down = false;
-  kick(link, which);
   if (which == Lane::control) {
     link->share->of(Lane::bulk).down = false;
+    set_up(*link, true);  // whoever sees it up may send
     if (!link->bulk.queue.empty()) kick(link, Lane::bulk);
   }
+  kick(link, which);
 }
 
 bool Engine::next_message(Connection& connection, Bytes& message) {
@@ -361,7 +359,7 @@ void Engine::cut(const LinkPtr& link, ByeReason reason, const Error& why) {
   if (link->challenger) link->challenger->refuse(reason, why.message());
   for (LaneState* lane : {&link->control, &link->bulk}) {
     lane->timer.cancel();
-    stop_dialling(*lane);
+    stop_dialling(*lane, true);
     for (const ConnectionPtr& live : lane->live) live->close(why);
     lane->live.clear();
     for (const Bytes& message : lane->queue)

@@ -110,7 +110,7 @@ class Engine final : public ConnectionOwner {
   void round_failed(const LinkPtr& link, Lane lane);
   void retry_in(const LinkPtr& link, Lane lane, Duration delay);
   void retry_now(const LinkPtr& link);
-  void stop_dialling(LaneState& lane);
+  void stop_dialling(LaneState& lane, bool greeting_too);
   void live_ended(const LinkPtr& link, Lane lane, const ConnectionPtr& connection, const Error& why);
   void drop_queue(const LinkPtr& link, Lane lane);
   void lost(const LinkPtr& link, Lane lane);

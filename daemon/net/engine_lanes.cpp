@@ -203,12 +203,17 @@ void Engine::retry_now(const LinkPtr& link) {
   start_round(link, Lane::control);
 }
 
-void Engine::stop_dialling(LaneState& lane) {
+// One that has greeted may be in use at the other end already: it comes to life, too, and is retired in
+// peace.
+void Engine::stop_dialling(LaneState& lane, bool greeting_too) {
   lane.timer.cancel();
   lane.next_candidate = lane.candidates.size();
-  const auto dialling = std::exchange(lane.dialling, {});
-  for (const ConnectionPtr& connection : dialling)
-    connection->close(Error{Errc::unavailable, "not needed any more"});
+  for (const ConnectionPtr& connection : std::exchange(lane.dialling, {})) {
+    if (greeting_too || connection->state() <= Connection::State::handshake)
+      connection->close(Error{Errc::unavailable, "not needed any more"});
+    else
+      lane.dialling.push_back(connection);
+  }
 }
 
 void Engine::live_ended(const LinkPtr& link, Lane which, const ConnectionPtr& connection, const Error& why) {

@@ -37,11 +37,13 @@ void Engine::tick_lane(LaneState& lane, MonoTime now) {
   const Connection* keeper = preferred(lane);
   if (keeper == nullptr) return;
   for (const ConnectionPtr& live : lane.live) {
-    const bool surplus =
-        live.get() != keeper && now - keeper->opened_at() >= kSettled && now - live->opened_at() >= kSettled;
-    const bool idle = live->lane() == Lane::bulk && now - live->used_at() >= kBulkIdle;
-    // Whoever made it ends it: the other end may not know yet which one is meant to stay.
-    if ((surplus || idle) && live->dialled()) live->retire();
+    // Whoever made it ends it: the other end may not know yet which one is meant to stay. The other end waits
+    // much longer, for a caller that is gone without a word.
+    const int patience = live->dialled() ? 1 : 10;
+    const bool surplus = live.get() != keeper && now - keeper->opened_at() >= kSettled * patience &&
+                         now - live->opened_at() >= kSettled * patience;
+    const bool idle = live->lane() == Lane::bulk && now - live->used_at() >= kBulkIdle * patience;
+    if (surplus || idle) live->retire();
   }
 }
 

@@ -31,8 +31,9 @@ std::uint32_t body_bytes_max(FrameKind kind, std::uint32_t message_max) {
 
 FrameHeadBytes encode_head(const FrameHead& head) {
   SAMOVAR_ASSERT(head.bytes <= kFrameBytesMax);
-  return {static_cast<std::uint8_t>(head.bytes), static_cast<std::uint8_t>(head.bytes >> 8),
-          static_cast<std::uint8_t>(head.bytes >> 16), static_cast<std::uint8_t>(head.kind)};
+  return {static_cast<std::uint8_t>(head.bytes),       static_cast<std::uint8_t>(head.bytes >> 8),
+          static_cast<std::uint8_t>(head.bytes >> 16), static_cast<std::uint8_t>(head.kind),
+          static_cast<std::uint8_t>(head.heard),       static_cast<std::uint8_t>(head.heard >> 8)};
 }
 
 Result<FrameHead> decode_head(const FrameHeadBytes& bytes, std::uint32_t message_max) {
@@ -45,7 +46,7 @@ Result<FrameHead> decode_head(const FrameHeadBytes& bytes, std::uint32_t message
     return Error{Errc::corrupt, "the other end sent a frame longer than this lane takes"};
   if ((kind == FrameKind::ping || kind == FrameKind::pong) && size != kPingBytes)
     return Error{Errc::corrupt, "the other end sent a ping of the wrong length"};
-  return FrameHead{kind, size};
+  return FrameHead{kind, size, static_cast<std::uint16_t>(bytes[4] | bytes[5] << 8)};
 }
 
 Bytes encode_hello(const Hello& hello) {

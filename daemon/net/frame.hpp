@@ -19,9 +19,12 @@ enum class FrameKind : std::uint8_t { hello = 1, message = 2, ping = 3, pong = 4
 struct FrameHead {
   FrameKind kind = FrameKind::message;
   std::uint32_t bytes = 0;  // of the body
+  // Messages its sender has received on this connection, modulo 2^16: so the other end knows whether anything
+  // still waits, and pings only then.
+  std::uint16_t heard = 0;
   friend bool operator==(const FrameHead&, const FrameHead&) = default;
 };
-using FrameHeadBytes = std::array<std::uint8_t, 4>;
+using FrameHeadBytes = std::array<std::uint8_t, 6>;
 
 inline constexpr std::uint32_t kFrameBytesMax = (1u << 24) - 1;
 inline constexpr std::uint32_t kPingBytes = 8;

@@ -42,10 +42,11 @@ class JoinDoor {
   virtual std::vector<std::uint16_t> ports() const = 0;
 };
 
-// The member's side; without a port in the address 7443 holds. The error's sentence says which step failed and
-// why; its code tells them apart: invalid (no address), not_found (no such name), io (no route), unavailable
-// (refused: nothing listens, or a firewall rejects), timeout (a firewall drops, or the wrong address), unsupported
-// (no TLS), busy (it hung up at once: it talks with another member, or is none to be joined).
+// The member's side; without a port in the address 7443 holds. The error's sentence says which step failed
+// and why; its code tells them apart: invalid (no address), not_found (no such name), io (no route),
+// unavailable (refused: nothing listens, or a firewall rejects), timeout (a firewall drops, or the wrong
+// address), unsupported (no TLS), busy (it hung up at once: it talks with another member, or is none to be
+// joined).
 Task<Result<std::unique_ptr<JoinLine>>> dial_join(Loop& loop, std::string address, Duration deadline);
 
 }  // namespace samovar::net

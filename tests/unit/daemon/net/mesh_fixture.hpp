@@ -69,7 +69,7 @@ class MeshFixture : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(security::init()); }
 
   // Runs the loop until `done`; false when that takes absurdly long.
-  bool until(const std::function<bool()>& done, Duration limit = 30s) {
+  bool until(const std::function<bool()>& done, Duration limit = 20s) {
     const MonoTime end = loop_.clock().mono() + limit;
     bool reached = false;
     std::function<void()> look = [&] {
