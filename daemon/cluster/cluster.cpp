@@ -3,14 +3,36 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/encoding.hpp"
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
 #include "base/metrics.hpp"
 #include "daemon/cluster/cluster_impl.hpp"
+#include "daemon/cluster/context.hpp"
+#include "daemon/raft/log_host.hpp"
 #include "security/secret_bytes.hpp"
 
 namespace samovar::cluster {
+namespace {
+
+class ConsensusPort final : public LogPort {
+ public:
+  explicit ConsensusPort(raft::ConsensusLog& log) : log_(log) {}
+  raft::ConsensusStatus status() const override { return log_.status(); }
+  void propose(Bytes command, std::function<void(Result<Bytes>)> done) override {
+    log_.propose(std::move(command), std::move(done));
+  }
+  void when_applied(std::uint64_t index, Duration deadline, std::function<void(Result<void>)> done) override {
+    log_.when_applied(index, deadline, std::move(done));
+  }
+
+ private:
+  raft::ConsensusLog& log_;
+};
+
+}  // namespace
 
 Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Cluster::~Cluster() = default;
@@ -20,6 +42,7 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOpti
   auto impl = std::make_unique<Impl>(loop, rng);
   impl->cluster_id = options.cluster_id;
   impl->node_id = options.node_id;
+  impl->links = options.links;
   SAMOVAR_TRY(impl->machine, ClusterMachine::create());
   raft::ConsensusOptions log = std::move(options.log);
   log.dir = std::move(options.dir);
@@ -27,12 +50,33 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOpti
   log.node_id = std::move(options.node_id);
   log.key_generation = options.key_generation;
   log.bootstrap = options.bootstrap;
+  log.join = options.join;
+  if (impl->links.exchange != nullptr) {
+    impl->wire = std::make_unique<LogWire>(*impl->links.exchange);
+    log.wire = impl->wire.get();
+  }
   SAMOVAR_TRY(impl->log,
-              raft::ConsensusLog::open(loop, std::move(log), std::move(metadata_key), *impl->machine));
+              options.log_host
+                  ? raft::ConsensusLog::open_on(options.log_host(), std::move(log), std::move(metadata_key),
+                                                *impl->machine)
+                  : raft::ConsensusLog::open(loop, std::move(log), std::move(metadata_key), *impl->machine));
+  if (impl->links.exchange != nullptr) impl->connect();
   return std::unique_ptr<Cluster>(new Cluster(std::move(impl)));
 }
 
+void Cluster::Impl::connect() {
+  port = std::make_unique<ConsensusPort>(*log);
+  ForwarderView view;
+  view.now = [this] { return now(); };
+  view.may_ask = [this](const std::string& asker) { return may_ask(asker); };
+  view.may_propose = [this](const Command& command) { return may_propose(command); };
+  if (links.up) view.in_minority = [this] { return sight().in_minority(); };
+  view.no_leader = [this] { return no_leader(); };
+  forwarder = std::make_unique<Forwarder>(loop, *port, *links.exchange, std::move(view));
+}
+
 Task<void> Cluster::close() {
+  if (impl_->forwarder) impl_->forwarder->stop();
   // A value only because from_callback hands one over.
   co_await from_callback<bool>(
       [this](const std::function<void(bool)>& done) { impl_->log->close([done] { done(true); }); });
@@ -46,45 +90,136 @@ void Cluster::Impl::set_carrier(Fields& body, const std::string& named) const {
   if (level() >= 2) body.set("node_id", named.empty() ? node_id : named);
 }
 
-WallTime Cluster::Impl::now() const { return std::max(loop.clock().wall(), machine->last_time()); }
+WallTime Cluster::Impl::now() const {
+  const WallTime last = machine->last_time();
+  const MonoTime mono = loop.clock().mono();
+  if (last != seen_time) {
+    seen_time = last;
+    seen_at = mono;
+  }
+  WallTime wall = loop.clock().wall();
+  // The leader's clock is cluster time.
+  const auto skew = forwarder ? forwarder->clock_skew() : std::nullopt;
+  if (skew) wall -= std::chrono::duration_cast<std::chrono::microseconds>(*skew);
+  // A little slower than real time, so that a clock that was set back is met again one day.
+  const auto since = std::chrono::duration_cast<std::chrono::microseconds>((mono - seen_at) / 64 * 63);
+  return std::max(wall, last == WallTime{} ? last : last + since);
+}
+
+std::size_t Cluster::Impl::members() const {
+  const auto nodes = read_nodes(db());
+  const auto count = std::count_if(nodes.begin(), nodes.end(),
+                                   [](const NodeRecord& node) { return node.state != NodeState::removed; });
+  return std::max<std::size_t>(static_cast<std::size_t>(count), 1);
+}
+
+Result<void> Cluster::Impl::may_ask(const std::string& asker) const {
+  const auto node = find_node(db(), asker);
+  if (!node || node->state == NodeState::removed)
+    return Error{Errc::denied, "this node is no member of the cluster"};
+  return {};
+}
+
+Result<void> Cluster::Impl::may_propose(const Command& command) const {
+  const CommandEntry* entry = find_command(command.type);
+  if (entry == nullptr || entry->apply == apply_cluster_init)
+    return Error{Errc::unsupported, "this node does not know this command: install the same version on all"};
+  if (command_level(command.type, command.body) > level())
+    return Error{
+        Errc::unsupported,
+        "a node of this cluster has an earlier version that does not know this yet: upgrade all nodes"};
+  return {};
+}
+
+Cluster::Impl::Sight Cluster::Impl::sight() const {
+  Sight sight;
+  const auto reaches = [this](const std::string& id) { return id == node_id || (links.up && links.up(id)); };
+  for (const NodeRecord& node : read_nodes(db())) {
+    if (node.state == NodeState::removed) continue;
+    ++sight.all;
+    if (reaches(node.id)) ++sight.here;
+  }
+  for (const raft::LogMember& member : log->members()) {
+    if (member.voice != raft::Voice::voter) continue;
+    ++sight.voters;
+    if (reaches(member.node_id)) ++sight.voters_here;
+  }
+  return sight;
+}
+
+Error Cluster::Impl::no_leader() const {
+  const Sight sight = this->sight();
+  if (links.up && sight.in_minority())
+    return refuse_without_leader(fmt::format(
+        "this side of the network has {} of {} nodes, and {} of the {} that vote must see each other. "
+        "What is there can be read meanwhile",
+        sight.here, sight.all, sight.voters / 2 + 1, sight.voters));
+  return refuse_without_leader(fmt::format(
+      "no node leads the {} nodes at the moment. Try again in a few seconds; what is there can be "
+      "read meanwhile",
+      sight.all));
+}
 
 Task<Result<Fields>> Cluster::Impl::execute(Call call, std::string type, Fields body) {
+  // Whoever asks a leader that may be gone the next moment must be able to ask again.
+  if (forwarder && call.request_id.empty() && members() > 1) call.request_id = new_id("req");
+  return run(std::move(call), std::move(type), std::move(body));
+}
+
+Task<Result<Fields>> Cluster::Impl::execute_quietly(std::string type, Fields body) {
+  return run(Call{Actor::system(), {}}, std::move(type), std::move(body));
+}
+
+Task<Result<Fields>> Cluster::Impl::run(Call call, std::string type, Fields body) {
   static auto& commands =
       metrics::counter("samovar_cluster_commands_total", "Commands proposed to the replicated log");
   static auto& failures =
       metrics::counter("samovar_cluster_command_failures_total", "Commands refused or failed");
   Command command;
   command.type = std::move(type);
-  command.time = loop.clock().wall();
+  command.time = now();
   command.actor = std::move(call.actor);
   command.request_id = std::move(call.request_id);
   command.body = std::move(body);
   commands.add(1);
-  const unsigned level = this->level();
-  if (command_level(command.type, command.body) > level)
-    co_return Error{
-        Errc::unsupported,
-        "a node of this cluster has an earlier version that does not know this yet: upgrade all nodes"};
+  if (command.type != "cluster.init") SAMOVAR_CO_CHECK(may_propose(command));
   Bytes bytes = encode_command(command);
   // What would be refused when applied need not go through the log at all.
   if (auto fits = decode_command(bytes); !fits) co_return std::move(fits).error();
-  auto start = [this, bytes](std::function<void(Result<Bytes>)> done) {
-    log->propose(bytes, std::move(done));
-  };
-  Result<Bytes> reply = co_await from_callback<Result<Bytes>>(std::move(start));
+  Result<Bytes> reply = Bytes();
+  if (forwarder) {
+    reply = co_await forwarder->submit(std::move(command));
+  } else {
+    auto start = [this, bytes](std::function<void(Result<Bytes>)> done) {
+      log->propose(bytes, std::move(done));
+    };
+    reply = co_await from_callback<Result<Bytes>>(std::move(start));
+  }
   SAMOVAR_FAILPOINT("cluster.reply.before");
   Result<Fields> decoded = reply ? decode_reply(*reply) : Result<Fields>(std::move(reply).error());
   if (!decoded) failures.add(1);
   co_return decoded;
 }
 
-Task<Result<Fields>> Cluster::Impl::execute_quietly(std::string type, Fields body) {
-  return execute(Call{Actor::system(), {}}, std::move(type), std::move(body));
-}
-
 raft::ConsensusStatus Cluster::status() const { return impl_->log->status(); }
 Bytes Cluster::state_hash() const { return impl_->machine->state_hash(); }
 WallTime Cluster::now() const { return impl_->now(); }
+std::vector<raft::LogMember> Cluster::log_members() const { return impl_->log->members(); }
+raft::ConsensusLog& Cluster::log() { return *impl_->log; }
+const std::string& Cluster::behind() const { return impl_->machine->behind(); }
+unsigned Cluster::level() const { return impl_->level(); }
+
+std::optional<Duration> Cluster::clock_skew() const {
+  return impl_->forwarder ? impl_->forwarder->clock_skew() : std::nullopt;
+}
+
+bool Cluster::writable() const {
+  const raft::ConsensusStatus status = impl_->log->status();
+  if (status.failed) return false;
+  if (status.leader) return true;
+  if (!impl_->forwarder || status.leader_id.empty() || status.leader_id == impl_->node_id) return false;
+  return !impl_->links.up || impl_->links.up(status.leader_id);
+}
 void Cluster::on_change(std::function<void(const Change&)> listener) {
   impl_->machine->on_change(std::move(listener));
 }

@@ -36,6 +36,8 @@ namespace samovar::cluster {
 // The way to the other members; without one the box is alone. Borrowed, outlives the Cluster.
 struct ClusterLinks {
   net::Exchange* exchange = nullptr;
+  // Is there a way to this node now? Only for sentences about how many see each other; may be empty.
+  std::function<bool(const std::string& node_id)> up = {};
 };
 
 struct ClusterOptions {
@@ -48,6 +50,8 @@ struct ClusterOptions {
   bool bootstrap = false;  // a new log: initialise() must be the first command
   // The rest of the log's options (thresholds, planted bug) for tests; dir and ids above win.
   raft::ConsensusOptions log;
+  // For simulations: what the log stands on instead of files.
+  std::function<std::unique_ptr<raft::LogHost>()> log_host = {};
 };
 
 class Cluster {
@@ -163,8 +167,12 @@ class Cluster {
 
   // ---- queries ----
   std::optional<ClusterInfo> info() const;
-  // Wall time, but never before what the log has seen.
+  // Cluster time: the leader's clock as far as this node knows it. Never before what the log has seen, and it
+  // goes on from there even on a board whose own clock stands in 1970.
   WallTime now() const;
+  // This node's clock minus the leader's; none while that is not known, and on the leader. Above kSkewWarns
+  // people should hear of it, above kSkewBlocks no token or session should be issued here.
+  std::optional<Duration> clock_skew() const;
 
   std::optional<User> user(std::string_view id) const;
   std::optional<User> user_by_name(std::string_view username) const;  // any case
@@ -224,8 +232,12 @@ class Cluster {
   std::vector<raft::LogMember> log_members() const;
   raft::ConsensusLog& log();  // for those who change its members
   // Is there a leader that can be reached, as far as this node knows? Without one, changes are refused with
-  // Errc::unavailable and reads stay.
+  // Refusal::no_quorum (Errc::unavailable) and reads stay.
   bool writable() const;
+  // Why this program is too old to follow its cluster; empty while it can. Then its state is not the others'.
+  const std::string& behind() const;
+  // The version of commands that every member understands; a later one is refused with Errc::unsupported.
+  unsigned level() const;
   // Equal on all nodes that applied the same log. Costs a walk over all rows: for tests and diagnosis.
   Bytes state_hash() const;
 

@@ -5,6 +5,8 @@
 
 #include "daemon/cluster/cluster.hpp"
 #include "daemon/cluster/command.hpp"
+#include "daemon/cluster/forwarder.hpp"
+#include "daemon/cluster/log_wire.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/state_machine.hpp"
 
@@ -15,8 +17,10 @@ struct Cluster::Impl {
 
   // Proposes, and resumes with the decoded reply once it is durable and applied.
   Task<Result<Fields>> execute(Call call, std::string type, Fields body);
-  // The same without a request id and for the node itself: may happen twice, is not recorded.
+  // The same without a request id and for the node itself: done twice is done once, and is not recorded.
   Task<Result<Fields>> execute_quietly(std::string type, Fields body);
+  Task<Result<Fields>> run(Call call, std::string type, Fields body);
+  void connect();
   // And with the data set, job or model it was about.
   Task<Result<Dataset>> change_dataset(Call call, std::string type, Fields body);
   Task<Result<JobRecord>> change_job(Call call, std::string type, Fields body);
@@ -28,6 +32,19 @@ struct Cluster::Impl {
   // Who carries it out: this node when nobody is named.
   void set_carrier(Fields& body, const std::string& named) const;
   WallTime now() const;
+  std::size_t members() const;  // with ourselves
+  Result<void> may_ask(const std::string& node_id) const;
+  Result<void> may_propose(const Command& command) const;
+  // Nodes that this one has a way to, with itself: all, and those that vote.
+  struct Sight {
+    std::size_t here = 0;
+    std::size_t all = 0;
+    std::size_t voters_here = 0;
+    std::size_t voters = 0;
+    bool in_minority() const { return voters > 0 && voters_here <= voters / 2; }
+  };
+  Sight sight() const;
+  Error no_leader() const;
   Db& db() const { return machine->db(); }
 
   // Constant after construction.
@@ -35,9 +52,16 @@ struct Cluster::Impl {
   Rng& rng;
   std::string cluster_id;
   std::string node_id;
-  // Loop only. The log is destroyed before the machine it drives.
+  ClusterLinks links;
+  // Loop only. The log is destroyed before the machine it drives and the wire it sends through.
   std::unique_ptr<ClusterMachine> machine;
+  std::unique_ptr<LogWire> wire;
   std::unique_ptr<raft::ConsensusLog> log;
+  std::unique_ptr<LogPort> port;
+  std::unique_ptr<Forwarder> forwarder;  // none: a box alone
+  // The last command's time, and when we saw it first: cluster time goes on from there.
+  mutable WallTime seen_time{};
+  mutable MonoTime seen_at{};
 };
 
 }  // namespace samovar::cluster

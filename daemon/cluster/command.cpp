@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kTypeBytesMax = 64;
 constexpr std::size_t kRequestIdBytesMax = 128;
+constexpr std::string_view kNoQuorum = "nothing can be changed now: ";
 
 struct RefusalText {
   Refusal refusal;
@@ -142,7 +143,12 @@ Error refuse(Refusal refusal) {
   return Error{Errc::internal, "no such refusal"};
 }
 
+Error refuse_without_leader(std::string_view why) {
+  return Error{Errc::unavailable, fmt::format("{}{}", kNoQuorum, why)};
+}
+
 Refusal refusal_of(const Error& error) noexcept {
+  if (error.code() == Errc::unavailable && error.message().starts_with(kNoQuorum)) return Refusal::no_quorum;
   if (error.code() != Errc::conflict) return Refusal::none;
   for (const auto& entry : kRefusals)
     if (error.message() == entry.message) return entry.refusal;

@@ -40,5 +40,7 @@ Result<Fields> decode_reply(ByteView bytes);
 
 // The messages by which refusal_of knows a refusal.
 Error refuse(Refusal refusal);
+// Refusal::no_quorum, which is Errc::unavailable: this side has too few nodes, or none leads for the moment.
+Error refuse_without_leader(std::string_view why);
 
 }  // namespace samovar::cluster

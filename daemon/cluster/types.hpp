@@ -251,6 +251,8 @@ inline constexpr unsigned kLoginFailuresFree = 2;  // from the third on, 2^n sec
 inline constexpr unsigned kLoginFailuresMax = 10;  // then locked
 inline constexpr std::chrono::minutes kLoginLock{30};
 inline constexpr std::chrono::hours kReplyKept{24};
+inline constexpr std::chrono::seconds kSkewWarns{5};
+inline constexpr std::chrono::seconds kSkewBlocks{60};
 
 // Why a command was refused, for callers that answer differently to each (HTTP 409, 412, 422).
 enum class Refusal : std::uint8_t {

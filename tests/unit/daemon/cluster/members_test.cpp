@@ -1,0 +1,111 @@
+// Three real nodes in one process: join, forwarding, loss of the leader, a minority, removal.
+#include "tests/unit/daemon/cluster/members_fixture.hpp"
+
+namespace samovar::cluster::testing {
+namespace {
+
+class MembersTest : public MembersFixture {
+ protected:
+  void three() {
+    found("nod_a");
+    if (!HasFatalFailure()) join("nod_b", "nod_a");
+    if (!HasFatalFailure()) join("nod_c", "nod_b");
+    if (!HasFatalFailure()) settle({"nod_a", "nod_b", "nod_c"});
+  }
+};
+
+TEST_F(MembersTest, ANodeJoinsAndEveryOneTakesWrites) {
+  three();
+  for (const std::string id : {"nod_a", "nod_b", "nod_c"}) {
+    const auto made = wait(at(id).create_user(call(), user("user-" + id.substr(4))));
+    ASSERT_TRUE(made) << made.error().message();
+    // What it wrote it reads at once.
+    EXPECT_TRUE(at(id).user(made->id));
+    EXPECT_TRUE(at(id).writable());
+  }
+  settle({"nod_a", "nod_b", "nod_c"});
+  EXPECT_EQ(at("nod_c").users({}).items.size(), 4u);
+  EXPECT_EQ(at("nod_b").nodes().size(), 3u);
+  EXPECT_EQ(at("nod_b").level(), static_cast<unsigned>(kCommandVersion));
+  const auto verdict = wait(at("nod_c").verify_audit());
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->ok);
+}
+
+TEST_F(MembersTest, TheLeaderGoesAndWritesGoOn) {
+  three();
+  const std::string first = leader();
+  const std::string other = other_than(first);
+  ASSERT_TRUE(wait(at(other).create_user(call(), user("before"))));
+  stop(first);
+  // Begun while nobody leads; it waits for the election.
+  const auto made = wait(at(other).create_user(call("req-during"), user("during")));
+  ASSERT_TRUE(made) << made.error().message();
+  const auto again = wait(at(other).create_user(call("req-during"), user("during")));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->id, made->id);
+  start(first, false, false);
+  settle({"nod_a", "nod_b", "nod_c"});
+  EXPECT_TRUE(at(first).user_by_name("before"));
+  EXPECT_TRUE(at(first).user_by_name("during"));
+}
+
+TEST_F(MembersTest, AMinorityRefusesWritesAndReads) {
+  three();
+  const std::string lone = leader();
+  const std::string other = other_than(lone);
+  switch_.cut({lone});
+  until([&] { return !at(lone).status().leader; }, "until it steps down");
+  const auto refused = wait(at(lone).create_user(call(), user("lost")));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::unavailable);
+  EXPECT_EQ(refusal_of(refused.error()), Refusal::no_quorum) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("1 of 3 nodes"), std::string::npos) << refused.error().message();
+  EXPECT_FALSE(at(lone).writable());
+  EXPECT_TRUE(at(lone).user_by_name("anna"));
+  ASSERT_TRUE(wait(at(other).create_user(call(), user("kept"))));
+  switch_.cut({});
+  settle({"nod_a", "nod_b", "nod_c"});
+  EXPECT_TRUE(at(lone).user_by_name("kept"));
+  EXPECT_FALSE(at(lone).user_by_name("lost"));
+}
+
+TEST_F(MembersTest, ARemovedNodeLeavesTheLogAndIsNotHeard) {
+  three();
+  const std::string first = leader();
+  const std::string gone = other_than(first);
+  ASSERT_TRUE(wait(at(first).remove_node(call(), gone)));
+  until(
+      [&] {
+        for (const auto& member : at(leader()).log_members())
+          if (member.node_id == gone) return false;
+        return true;
+      },
+      "until it is out of the log");
+  const auto refused = wait(at(gone).create_user(call(), user("ghost")));
+  EXPECT_FALSE(refused);
+  stop(gone);
+  ASSERT_TRUE(wait(at(first).create_user(call(), user("after"))));
+}
+
+TEST_F(MembersTest, TheLeaderItselfIsRemovedAndHandsOver) {
+  three();
+  const std::string first = leader();
+  const std::string other = other_than(first);
+  ASSERT_TRUE(wait(at(other).remove_node(call(), first)));
+  until(
+      [&] {
+        const auto& status = at(other).status();
+        if (status.leader_id.empty() || status.leader_id == first) return false;
+        for (const auto& member : at(leader()).log_members())
+          if (member.node_id == first) return false;
+        return true;
+      },
+      "until another one leads without it");
+  stop(first);
+  const auto made = wait(at(other).create_user(call(), user("after")));
+  ASSERT_TRUE(made) << made.error().message();
+}
+
+}  // namespace
+}  // namespace samovar::cluster::testing
