@@ -1,5 +1,7 @@
 #include "base/sim/sim_transport.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace samovar {
@@ -13,17 +15,36 @@ std::unique_ptr<SimTransport> SimNetwork::attach(const std::string& name, SimLoo
 
 void SimNetwork::partition(std::set<std::string> side) { side_ = std::move(side); }
 
-void SimNetwork::send(const std::string& from, const std::string& to, Bytes message) {
+Result<void> SimNetwork::send(const std::string& from, const std::string& to, Bytes message, Lane lane) {
+  Duration sent_in{};
+  if (lane == Lane::bulk && options_.bulk_bytes_per_second != 0) {
+    SAMOVAR_TRY(sent_in, bulk_delay(from, to, message.size()));
+  }
   ++sent_;
-  if (rng_.chance(options_.loss_per_million)) return;
-  if (rng_.chance(options_.duplicate_per_million)) deliver_later(from, to, message);
-  deliver_later(from, to, std::move(message));
+  if (rng_.chance(options_.loss_per_million)) return {};
+  if (rng_.chance(options_.duplicate_per_million)) deliver_later(from, to, message, sent_in);
+  deliver_later(from, to, std::move(message), sent_in);
+  return {};
 }
 
-void SimNetwork::deliver_later(const std::string& from, const std::string& to, Bytes message) {
+Result<Duration> SimNetwork::bulk_delay(const std::string& from, const std::string& to, std::size_t bytes) {
+  const double rate = static_cast<double>(options_.bulk_bytes_per_second);
+  const MonoTime now = wire_.clock().mono();
+  MonoTime& free_at = bulk_free_at_[{from, to}];
+  free_at = std::max(free_at, now);
+  const double waiting = std::chrono::duration<double>(free_at - now).count() * rate;
+  if (waiting + static_cast<double>(bytes) > static_cast<double>(options_.bulk_queue_bytes_max))
+    return Error{Errc::busy, "too much waits to be sent to " + to};
+  free_at +=
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(static_cast<double>(bytes) / rate));
+  return free_at - now;
+}
+
+void SimNetwork::deliver_later(const std::string& from, const std::string& to, Bytes message,
+                               Duration sent_in) {
   const auto spread = static_cast<std::uint64_t>((options_.latency_max - options_.latency_min).count());
   const Duration latency = options_.latency_min + Duration(rng_.below(spread + 1));
-  wire_.post_in(latency, [this, from, to, data = std::move(message)] { deliver(from, to, data); });
+  wire_.post_in(sent_in + latency, [this, from, to, data = std::move(message)] { deliver(from, to, data); });
 }
 
 void SimNetwork::deliver(const std::string& from, const std::string& to, Bytes message) {
@@ -48,9 +69,8 @@ SimTransport::SimTransport(SimNetwork& network, std::string name, SimLoop& loop)
 
 SimTransport::~SimTransport() { network_.nodes_.erase(name_); }
 
-Result<void> SimTransport::send(const std::string& to, Bytes message, Lane) {
-  network_.send(name_, to, std::move(message));
-  return {};
+Result<void> SimTransport::send(const std::string& to, Bytes message, Lane lane) {
+  return network_.send(name_, to, std::move(message), lane);
 }
 
 }  // namespace samovar

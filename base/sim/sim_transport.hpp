@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/sim/sim_loop.hpp"
 #include "base/transport.hpp"
@@ -19,6 +20,9 @@ struct SimNetworkOptions {
   Duration latency_max = std::chrono::milliseconds(2);
   std::uint32_t loss_per_million = 0;
   std::uint32_t duplicate_per_million = 0;
+  // The bulk lane between two nodes, in each direction: its speed (0: no bound), and what may wait for it.
+  std::uint64_t bulk_bytes_per_second = 0;
+  std::size_t bulk_queue_bytes_max = 32u << 20;
 };
 
 class SimTransport;
@@ -44,8 +48,10 @@ class SimNetwork {
   bool connected(const std::string& a, const std::string& b) const {
     return side_.contains(a) == side_.contains(b);
   }
-  void send(const std::string& from, const std::string& to, Bytes message);
-  void deliver_later(const std::string& from, const std::string& to, Bytes message);
+  Result<void> send(const std::string& from, const std::string& to, Bytes message, Lane lane);
+  // How long until the last byte of it is on the wire; Errc::busy when too much waits already.
+  Result<Duration> bulk_delay(const std::string& from, const std::string& to, std::size_t bytes);
+  void deliver_later(const std::string& from, const std::string& to, Bytes message, Duration sent_in);
   void deliver(const std::string& from, const std::string& to, Bytes message);
 
   SimNetworkOptions options_;
@@ -53,6 +59,7 @@ class SimNetwork {
   SimLoop wire_;  // messages in flight belong to nobody's node
   std::map<std::string, SimTransport*> nodes_;
   std::set<std::string> side_;
+  std::map<std::pair<std::string, std::string>, MonoTime> bulk_free_at_;
   std::uint64_t sent_ = 0;
   std::uint64_t delivered_ = 0;
 };

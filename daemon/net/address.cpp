@@ -14,7 +14,8 @@ Error not_an_address(std::string_view text) {
 }
 
 bool plain(std::string_view host) {
-  return std::all_of(host.begin(), host.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  return std::all_of(host.begin(), host.end(),
+                     [](unsigned char c) { return c > 0x20 && c < 0x7f && c != '[' && c != ']'; });
 }
 
 }  // namespace

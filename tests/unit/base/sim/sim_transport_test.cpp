@@ -73,6 +73,22 @@ TEST(SimTransport, PartitionsStopMessagesInFlightToo) {
   EXPECT_EQ(net.got.size(), 2U) << "both are on one side";
 }
 
+TEST(SimTransport, BulkIsSlowAndBoundedAndControlPassesIt) {
+  Net net(
+      {.latency_min = 1ms, .latency_max = 1ms, .bulk_bytes_per_second = 1000, .bulk_queue_bytes_max = 2500});
+  const MonoTime start = net.world.clock().mono();
+  EXPECT_TRUE(net.a->send("b", Bytes(1000, 'x'), Lane::bulk));
+  EXPECT_TRUE(net.a->send("b", Bytes(1000, 'y'), Lane::bulk));
+  EXPECT_EQ(net.a->send("b", Bytes(1000, 'z'), Lane::bulk).error().code(), Errc::busy);
+  net.send(1);
+  net.world.run_for(1min);
+  ASSERT_EQ(net.got.size(), 3U);
+  EXPECT_EQ(net.got[0], "a:0");
+  EXPECT_EQ(net.at[1] - start, 1001ms);
+  EXPECT_EQ(net.at[2] - start, 2001ms);
+  EXPECT_TRUE(net.a->send("b", Bytes(1000, 'z'), Lane::bulk)) << "what was sent makes room";
+}
+
 TEST(SimTransport, ACrashedNodeHearsNothing) {
   Net net({});
   net.send(3);
