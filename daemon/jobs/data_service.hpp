@@ -62,6 +62,7 @@ struct Operation {
   OperationKind kind = OperationKind::ingest;
   OperationState state = OperationState::queued;
   std::string owner_id;
+  std::string node_id;     // who carries it out; its progress is known there only
   std::string title;       // the data set's name
   std::string dataset_id;  // once there is one
   std::uint32_t version = 0;

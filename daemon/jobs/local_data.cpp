@@ -7,12 +7,19 @@
 
 #include "base/log.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
+#include "daemon/jobs/pause.hpp"
 #include "daemon/store/staging.hpp"
 #include "security/aead.hpp"
 
 namespace samovar::jobs {
 
 using security::SecretBytes;
+
+namespace {
+
+constexpr std::chrono::seconds kSettlePause{1};
+
+}  // namespace
 
 LocalData::LocalData(Loop& loop, Rng& rng, cluster::Cluster& cluster, Disk& disk, Pool& io, DataKeys keys,
                      LocalDataOptions options, store::DataDir dir)
@@ -33,14 +40,42 @@ Result<std::unique_ptr<LocalData>> LocalData::open(Loop& loop, Rng& rng, cluster
                                                    Disk& disk, Pool& io, DataKeys keys,
                                                    LocalDataOptions options) {
   SAMOVAR_TRY(auto dir, store::DataDir::open(disk, options.root, options.space));
+  if (!options.nodes) {
+    cluster::StorageNode self;
+    self.id = options.node_id;
+    options.nodes = [self] { return std::vector<cluster::StorageNode>{self}; };
+  }
+  ReplicasOptions copies;
+  copies.root = options.root;
+  copies.node_id = options.node_id;
+  copies.space = options.space;
+  copies.grace = options.repair_grace;
+  SAMOVAR_TRY(auto replicas, Replicas::open(loop, rng, options.exchange, disk, io,
+                                            world_of(cluster, options.nodes), std::move(copies)));
   std::unique_ptr<LocalData> data(
       new LocalData(loop, rng, cluster, disk, io, std::move(keys), std::move(options), std::move(dir)));
+  data->replicas_ = std::move(replicas);
   SAMOVAR_CHECK(data->recover());
   return data;
 }
 
 Result<void> LocalData::recover() {
+  // Nothing is on its way yet.
+  SAMOVAR_CHECK(dir_->collect_incoming());
+  ignore(dir_->tend_ballast(), "the next sweep tries again");
+  if (!replicas_->alone()) return open_uploads();  // the rest once the state is as new as the leader's
   SAMOVAR_CHECK(return_sources());
+  SAMOVAR_CHECK(open_uploads());
+  SAMOVAR_CHECK(hold_accepted());
+  SAMOVAR_TRY(const auto collected, dir_->collect(known()));
+  if (collected.files > 0)
+    SAMOVAR_LOG(info, jobs, "removed what an interruption left", kv("files", collected.files),
+                kv("bytes", collected.bytes));
+  settled_ = true;
+  return {};
+}
+
+Result<void> LocalData::open_uploads() {
   UploadOptions uploads;
   uploads.quota_bytes_per_user = [this]() -> std::uint64_t {
     const auto data = nlohmann::json::parse(cluster_.setting("data").json, nullptr, false);
@@ -50,16 +85,21 @@ Result<void> LocalData::recover() {
                : 0;
   };
   SAMOVAR_TRY(uploads_, Uploads::open(loop_, rng_, disk_, io_, *dir_, keys_.upload, std::move(uploads)));
-  for (const auto& record : cluster_.operations())
-    if (record.state == "queued") {
-      if (auto spec = decode_spec(record.spec_json); spec && !spec->upload_id.empty())
-        ignore(take_upload(spec->upload_id), "the ingest itself says what is wrong with its upload");
-    }
-  SAMOVAR_TRY(const auto collected, dir_->collect(known()));
-  if (collected.files > 0)
-    SAMOVAR_LOG(info, jobs, "removed what an interruption left", kv("files", collected.files),
-                kv("bytes", collected.bytes));
-  ignore(dir_->tend_ballast(), "the next sweep tries again");
+  return {};
+}
+
+bool LocalData::is_mine(const cluster::OperationRecord& record) const {
+  return record.node_id == options_.node_id || record.node_id.empty();
+}
+
+// Uploads of which something is being made.
+Result<void> LocalData::hold_accepted() {
+  for (const auto& record : cluster_.operations()) {
+    if (record.state != "queued" || !is_mine(record)) continue;
+    const auto spec = decode_spec(record.spec_json);
+    if (spec && !spec->upload_id.empty() && taken_.count(spec->upload_id) == 0)
+      ignore(take_upload(spec->upload_id), "the ingest itself says what is wrong with its upload");
+  }
   return {};
 }
 
@@ -68,7 +108,7 @@ Result<void> LocalData::recover() {
 Result<void> LocalData::return_sources() {
   for (const auto& record : cluster_.operations()) {
     const auto spec = decode_spec(record.spec_json);
-    if (!spec || spec->upload_id.empty()) continue;
+    if (!spec || spec->upload_id.empty() || !is_mine(record) || running_ == record.id) continue;
     const std::string source = dir_->source(spec->dataset_id);
     if (!disk_.exists(source)) continue;
     if (record.state == "done") {
@@ -77,6 +117,7 @@ Result<void> LocalData::return_sources() {
                     kv("error", dropped.error().message()));
     } else if (!cluster_.dataset(spec->dataset_id)) {
       SAMOVAR_CHECK(dir_->return_source(spec->dataset_id, spec->upload_id));
+      if (uploads_) uploads_->adopt(spec->upload_id);
     }
   }
   return {};
@@ -93,10 +134,43 @@ store::DataDir::Known LocalData::known() const {
 }
 
 void LocalData::start() {
+  replicas_->start();
+  arm_sweep(std::chrono::minutes(1));
+  if (settled_) return begin_accepted();
+  spawn(settle());
+}
+
+// After a restart the state here is as old as the restart: what was committed meanwhile, perhaps of our own
+// making, comes from the leader.
+Task<void> LocalData::settle() {
+  while (!stopping_) {
+    auto caught_up = co_await replicas_->catch_up();
+    if (stopping_) co_return;
+    if (caught_up) break;
+    co_await pause(loop_, kSettlePause);
+  }
+  if (stopping_) co_return;
+  auto returned = return_sources();
+  if (returned) returned = hold_accepted();
+  if (!returned)
+    SAMOVAR_LOG(warn, jobs, "what an interruption left is not put right",
+                kv("error", returned.error().message()));
+  settled_ = true;
+  begin_accepted();
+  for (auto& then : std::exchange(on_settled_, {})) then();
+}
+
+void LocalData::when_settled(std::function<void()> then) {
+  if (settled_) return then();
+  on_settled_.push_back(std::move(then));
+}
+
+void LocalData::begin_accepted() {
   auto records = cluster_.operations();
   std::reverse(records.begin(), records.end());  // oldest first: they were accepted in this order
   for (const auto& record : records) {
-    if (record.state != "queued" || !parse_operation_kind(record.kind)) continue;
+    if (record.state != "queued" || !parse_operation_kind(record.kind) || !is_mine(record)) continue;
+    if (book_.find(record.id) != nullptr) continue;
     if (record.kind == to_string(OperationKind::scrub)) {
       book_.add(from_record(record));
       spawn(run_scrub(record.id));
@@ -107,11 +181,29 @@ void LocalData::start() {
     book_.add(std::move(operation));
   }
   run_next();
-  arm_sweep(std::chrono::minutes(1));
+}
+
+void LocalData::on_change(const cluster::Change& change) {
+  using Kind = cluster::Change::Kind;
+  if (change.kind == Kind::nodes || change.kind == Kind::datasets || change.kind == Kind::models)
+    replicas_->changed();
+  if (change.kind != Kind::operations || !settled_ || stopping_) return;
+  const auto record = cluster_.operation(change.id);
+  if (!record || !is_mine(*record)) return;
+  // Cancelled at another node.
+  const auto running = cancels_.find(change.id);
+  if (record->state == "cancelled" && running != cancels_.end()) running->second->store(true);
+  // Given to us by another node.
+  if (record->state == "queued" && record->kind == to_string(OperationKind::scrub) &&
+      book_.find(change.id) == nullptr && !scrubbing_) {
+    book_.add(from_record(*record));
+    spawn(run_scrub(record->id));
+  }
 }
 
 void LocalData::stop() {
   stopping_ = true;
+  if (replicas_) replicas_->stop();
   loop_.cancel(sweep_timer_);
   for (auto& [id, flag] : cancels_) flag->store(true);
 }
@@ -140,8 +232,20 @@ Task<Result<Upload>> LocalData::create_upload(cluster::Call call, NewUpload uplo
   return uploads_->create(std::move(call), std::move(upload));
 }
 
+// An upload stays with the node that took it, and so does what is made of it.
 Result<Upload> LocalData::upload(const cluster::Actor& actor, std::string_view id) const {
-  return uploads_->get(actor, id);
+  auto found = uploads_->get(actor, id);
+  if (found || found.error().code() != Errc::not_found || replicas_->alone()) return found;
+  for (const auto& record : cluster_.operations()) {
+    const auto spec = decode_spec(record.spec_json);
+    if (!spec || spec->upload_id != id || is_mine(record)) continue;
+    const auto node = cluster_.node(record.node_id);
+    return Error{Errc::not_found,
+                 fmt::format("this upload is on the node {}: ask there", node ? node->name : record.node_id)};
+  }
+  return Error{
+      Errc::not_found,
+      "there is no such upload on this node: an upload stays with the node that took it, so ask there"};
 }
 
 std::vector<Upload> LocalData::uploads(const cluster::Actor& actor) const { return uploads_->list(actor); }

@@ -1,5 +1,8 @@
 // The data service of one node: uploads in its store, ingests by its worker, data sets in the replicated
-// state.
+// state, their files on as many nodes as are wanted.
+//
+// In a cluster a node carries out its own operations only, and touches what an interruption left only once
+// its state is as new as the leader's: until then it serves, but does not clean up.
 //
 //   local_data.cpp          birth, recovery after a cut, uploads, rights, operations
 //   local_data_ingest.cpp   accepting work, the queue, from worker to manifest
@@ -27,6 +30,7 @@
 #include "daemon/jobs/ingest_runner.hpp"
 #include "daemon/jobs/ingest_spec.hpp"
 #include "daemon/jobs/operations.hpp"
+#include "daemon/jobs/replicas.hpp"
 #include "daemon/jobs/uploads.hpp"
 #include "daemon/store/data_dir.hpp"
 #include "daemon/store/scrub.hpp"
@@ -41,6 +45,10 @@ struct LocalDataOptions {
   unsigned threads = 1;  // of one ingest
   WorkerOptions worker;
   store::SpaceRules space;
+  // The other nodes; without an exchange the box is alone.
+  net::Exchange* exchange = nullptr;
+  std::function<std::vector<cluster::StorageNode>()> nodes;  // as ReplicaWorld's; empty: this one only
+  Duration repair_grace = std::chrono::seconds(60);          // a node that went away still counts so long
 };
 
 struct DataKeys {
@@ -63,6 +71,12 @@ class LocalData final : public DataService {
   void stop();
 
   std::uint64_t damaged_shards() const;  // for the alerts
+  Replicas& replicas() noexcept { return *replicas_; }
+  // The state changed, or who can be reached did (Change::Kind::nodes): whoever listens to the cluster tells.
+  void on_change(const cluster::Change& change);
+  // What an interruption left is put right; at once on a box alone. Called once then, or now.
+  void when_settled(std::function<void()> then);
+  bool settled() const noexcept { return settled_; }
 
   // An upload that somebody else reads, with their own right: held until it is released.
   struct HeldUpload {
@@ -114,7 +128,12 @@ class LocalData final : public DataService {
 
   // local_data.cpp
   Result<void> recover();
+  Result<void> open_uploads();
   Result<void> return_sources();
+  Result<void> hold_accepted();
+  Task<void> settle();
+  void begin_accepted();
+  bool is_mine(const cluster::OperationRecord& record) const;
   store::DataDir::Known known() const;
   Operation shown(const cluster::OperationRecord& record) const;
   Result<void> take_upload(const std::string& upload_id);
@@ -132,6 +151,7 @@ class LocalData final : public DataService {
   Result<void> find_source(Work& work);
   Task<Result<ingest::WorkerReport>> read_in(std::shared_ptr<Work> work);
   Task<Result<void>> place(std::shared_ptr<Work> work, ingest::WorkerReport report);
+  Task<void> spread(std::shared_ptr<Work> work, cluster::NewDataset& manifest);
   cluster::NewDataset manifest_of(const Work& work, const ingest::WorkerReport& report) const;
   Task<Result<cluster::Dataset>> commit(const Work& work, cluster::NewDataset manifest);
   Task<void> undo_place(std::shared_ptr<Work> work);
@@ -142,8 +162,10 @@ class LocalData final : public DataService {
   Result<Opened> open_version(const cluster::Actor& actor, const std::string& dataset_id,
                               std::uint32_t version) const;
   Task<Result<nlohmann::json>> read_profile(const Opened& opened);
+  Task<Result<nlohmann::json>> read_profile_once(const Opened& opened);
+  Task<bool> mend_shard(std::string key);
   Task<Result<void>> record_read(cluster::Call call, std::string action, const Opened& opened);
-  void on_damage(const std::string& dataset_id, std::uint32_t version, std::uint32_t shard);
+  Task<Result<Replicas::HoldPtr>> bring(const cluster::DatasetVersion& version, std::string file);
 
   // local_data_keep.cpp
   Task<Result<void>> destroy_now(cluster::Call call, std::string dataset_id);
@@ -151,17 +173,11 @@ class LocalData final : public DataService {
   Task<void> sweep();
   Task<void> run_scrub(std::string operation_id);
   Task<Result<std::uint64_t>> scrub_all(std::string operation_id);
-  struct ScrubPlace {
-    std::string dataset_id;
-    std::uint32_t version = 1;
-    std::optional<std::uint32_t> shard;  // none: an object beside the shards
-  };
-  struct ScrubList {
-    std::vector<store::ScrubTarget> targets;
-    std::map<std::string, ScrubPlace> places;  // by the target's name
-  };
-  ScrubList scrub_list() const;
-  bool note_damage(const ScrubPlace& place, const std::string& name);
+  std::vector<store::ScrubTarget> scrub_list() const;
+  std::set<std::string> marked_shards() const;
+  // A copy here is said to be damaged: mended from another one, or marked when there is none.
+  Task<Replicas::Mended> on_damage(std::string key);
+  Task<void> mark(std::string key, bool damaged);
 
   Result<security::SecretBytes> unwrap(std::string_view purpose, std::string_view id, ByteView wrapped) const;
   Bytes wrap(std::string_view purpose, std::string_view id, const security::SecretBytes& key) const;
@@ -177,13 +193,16 @@ class LocalData final : public DataService {
 
   // Loop only.
   std::unique_ptr<store::DataDir> dir_;
+  std::unique_ptr<Replicas> replicas_;
   std::unique_ptr<Uploads> uploads_;
   OperationBook book_;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> cancels_;  // of work that runs
   std::string running_;                                                // the ingest under way
   std::set<std::string> taken_;                                        // uploads that become data sets
   bool scrubbing_ = false;
+  bool settled_ = false;
   bool stopping_ = false;
+  std::vector<std::function<void()>> on_settled_;
   Loop::Id sweep_timer_ = 0;
 
   // Last: its threads end first.

@@ -3,6 +3,7 @@
 //   accept     the operation is in the replicated state: a restart begins it anew
 //   read in    the worker fills incoming/<op>, which nothing names
 //   place      incoming/<op> → versions/<dst>.<v>, uploads/<upl> → sources/<dst>; still nothing names them
+//   spread     as many nodes as wanted, and to be had, have them durably; still nothing names them
 //   commit     one command: data set, version, keys, operation done. Only now it exists
 //
 // After a cut before the commit, recover() takes the source back to the uploads and removes the rest.
@@ -34,6 +35,8 @@ struct LocalData::Work {
   std::string source_path;
   SecretBytes source_key;
   SecretBytes data_key;
+  Replicas::HoldPtr source;    // of a new version: stays here while it is read
+  cluster::ObjectRecord kept;  // the source as it lies on the disk
   std::shared_ptr<std::atomic<bool>> cancelled;
 };
 
@@ -125,6 +128,7 @@ Task<Result<Operation>> LocalData::accept(cluster::Call call, OperationKind kind
   cluster::OperationRecord record;
   record.kind = std::string(to_string(kind));
   record.owner_id = call.actor.user_id;
+  record.node_id = options_.node_id;
   record.title = std::move(title);
   record.spec_json = encode_spec(spec);
   if (kind == OperationKind::version) record.dataset_id = spec.dataset_id;
@@ -186,6 +190,12 @@ Task<Result<void>> LocalData::carry_out(std::shared_ptr<Work> work) {
     operation.step = "checking";
   };
   book_.change(work->operation_id, begin);
+  if (work->kind == OperationKind::version) {
+    std::vector<std::string> keys = {store::BlobKey::of_source(work->spec.dataset_id)};
+    auto brought = co_await replicas_->bring(std::move(keys));
+    if (!brought) co_return std::move(brought).error().within("the file this data set was made from");
+    work->source = std::move(*brought);
+  }
   auto report = co_await read_in(work);
   if (report && !work->cancelled->load() && !stopping_) co_return co_await place(work, std::move(*report));
   auto clean = [dir = dir_.get(), id = work->operation_id] { return dir->remove_incoming(id); };
@@ -272,7 +282,6 @@ cluster::NewDataset LocalData::manifest_of(const Work& work, const ingest::Worke
       shard.plain_bytes = file.plain_bytes;
       shard.stored_bytes = file.stored_bytes;
       shard.hash = to_bytes(file.hash);
-      shard.node_ids = {options_.node_id};
       version.shards.push_back(std::move(shard));
     } else {
       version.objects.push_back({ingest::file_name_of(file.kind, 0), file.stored_bytes, to_bytes(file.hash)});
@@ -289,13 +298,20 @@ Task<Result<void>> LocalData::place(std::shared_ptr<Work> work, ingest::WorkerRe
     operation.bad_rows = report.bad_rows;
   };
   book_.change(work->operation_id, step);
-  auto move_in = [dir = dir_.get(), work]() -> Result<void> {
+  auto move_in = [dir = dir_.get(), work, blobs = replicas_->blobs()]() -> Result<void> {
     SAMOVAR_FAILPOINT("jobs.publish.before");
     SAMOVAR_CHECK(dir->publish(work->operation_id, work->spec.dataset_id, work->version));
     SAMOVAR_FAILPOINT("jobs.publish.after");
     if (work->kind == OperationKind::ingest)
       SAMOVAR_CHECK(dir->keep_source(work->spec.upload_id, work->spec.dataset_id));
     SAMOVAR_FAILPOINT("jobs.source.after");
+    if (work->kind == OperationKind::ingest) {
+      SAMOVAR_TRY(const auto key, store::BlobKey::parse(store::BlobKey::of_source(work->spec.dataset_id)));
+      SAMOVAR_TRY(work->kept.stored_bytes, blobs.size(key));
+      SAMOVAR_TRY(const security::Hash256 hash, blobs.hash(key));
+      work->kept.hash = to_bytes(ByteView(hash));
+      work->kept.name = "source";
+    }
     return {};
   };
   auto moved = co_await run_on(io_, loop_, std::move(move_in));
@@ -303,8 +319,9 @@ Task<Result<void>> LocalData::place(std::shared_ptr<Work> work, ingest::WorkerRe
     co_await undo_place(work);
     co_return std::move(moved).error();
   }
-  SAMOVAR_FAILPOINT("jobs.commit.before");
   auto manifest = manifest_of(*work, report);
+  co_await spread(work, manifest);
+  SAMOVAR_FAILPOINT("jobs.commit.before");
   auto committed = co_await commit(*work, std::move(manifest));
   if (!committed) {
     // Whether it is in the log is not known: the next start sees, and keeps or collects the files.
@@ -330,6 +347,35 @@ Task<Result<void>> LocalData::place(std::shared_ptr<Work> work, ingest::WorkerRe
                   kv("dataset", work->spec.dataset_id), kv("error", dropped.error().message()));
   }
   co_return Result<void>{};
+}
+
+// Every file to those who shall hold it: the manifest says who does.
+Task<void> LocalData::spread(std::shared_ptr<Work> work, cluster::NewDataset& manifest) {
+  manifest.source = work->kept;
+  const auto dataset = cluster_.dataset(work->spec.dataset_id);
+  const unsigned wanted = replicas_->wanted(dataset ? dataset->copies : 0);
+  auto& version = manifest.version;
+  std::vector<cluster::StoredFile> files;
+  const auto add = [&files, wanted](std::string key, std::uint64_t bytes, const Bytes& hash) {
+    cluster::StoredFile& file = files.emplace_back();
+    file.key = std::move(key);
+    file.bytes = bytes;
+    file.wanted = wanted;
+    file.hash = hash;
+  };
+  const auto key_of = [&work](const std::string& name) {
+    return store::BlobKey::of_version(work->spec.dataset_id, work->version, name);
+  };
+  for (const auto& shard : version.shards)
+    add(key_of(std::to_string(shard.number)), shard.stored_bytes, shard.hash);
+  for (const auto& object : version.objects) add(key_of(object.name), object.stored_bytes, object.hash);
+  if (!manifest.source.name.empty())
+    add(store::BlobKey::of_source(work->spec.dataset_id), manifest.source.stored_bytes, manifest.source.hash);
+  auto holders = co_await replicas_->spread(std::move(files));
+  std::size_t at = 0;
+  for (auto& shard : version.shards) shard.node_ids = std::move(holders[at++]);
+  for (auto& object : version.objects) object.node_ids = std::move(holders[at++]);
+  if (!manifest.source.name.empty()) manifest.source.node_ids = std::move(holders[at++]);
 }
 
 // "Unavailable" leaves open whether it happened: the same request id makes it happen once.

@@ -99,9 +99,11 @@ Task<void> LocalData::sweep() {
   if (stopping_ || scrubbing_) co_return;
   const WallTime due = cluster_.now() - kScrubEvery;
   const auto records = cluster_.operations();
-  const bool lately = std::any_of(records.begin(), records.end(), [due](const auto& record) {
-    return record.kind == to_string(OperationKind::scrub) && record.created_at > due;
-  });
+  const bool lately =
+      std::any_of(records.begin(), records.end(), [due, &node = options_.node_id](const auto& record) {
+        return record.kind == to_string(OperationKind::scrub) && record.node_id == node &&
+               record.created_at > due;
+      });
   if (lately || cluster_.version_refs().empty()) co_return;
   cluster::Call call;
   call.actor = cluster::Actor::system();
@@ -116,14 +118,31 @@ Task<Result<Operation>> LocalData::start_scrub(cluster::Call call) {
   cluster::OperationRecord record;
   record.kind = std::string(to_string(OperationKind::scrub));
   record.owner_id = call.actor.user_id;
+  record.node_id = options_.node_id;
   record.title = "Check of all data";
   record.spec_json = "{}";
-  auto begun = co_await cluster_.begin_operation(std::move(call), std::move(record));
+  cluster::Call own = call;
+  cluster::OperationRecord mine = record;
+  auto begun = co_await cluster_.begin_operation(std::move(own), std::move(mine));
   scrubbing_ = false;
   if (!begun) co_return std::move(begun).error();
+  // What a person asks for is asked of every node: each reads what it holds. By itself each does it weekly.
+  if (call.actor.auth != cluster::AuthKind::system) {
+    for (const auto& node : cluster_.nodes()) {
+      if (node.id == options_.node_id || node.state == cluster::NodeState::removed) continue;
+      cluster::Call other = call;
+      if (!other.request_id.empty()) other.request_id += "." + node.id.substr(0, 16);
+      cluster::OperationRecord theirs = record;
+      theirs.node_id = node.id;
+      theirs.title = fmt::format("Check of all data on {}", node.name);
+      ignore(co_await cluster_.begin_operation(std::move(other), std::move(theirs)), "it does so every week");
+    }
+  }
   Operation operation = from_record(*begun);
-  book_.add(operation);
-  spawn(run_scrub(operation.id));
+  if (book_.find(operation.id) == nullptr) {
+    book_.add(operation);
+    spawn(run_scrub(operation.id));
+  }
   co_return operation;
 }
 
@@ -156,36 +175,44 @@ Task<void> LocalData::run_scrub(std::string operation_id) {
   book_.end(operation_id, state, sentence, cluster_.now());
 }
 
-// Every stored file that a manifest names.
-LocalData::ScrubList LocalData::scrub_list() const {
-  ScrubList list;
-  const auto add = [&](const cluster::DatasetVersion& version, const std::string& file, ByteView hash,
-                       std::uint64_t bytes, std::optional<std::uint32_t> shard) {
+// Every stored file that this node holds.
+std::vector<store::ScrubTarget> LocalData::scrub_list() const {
+  std::vector<store::ScrubTarget> targets;
+  for (const auto& file : cluster_.stored_files()) {
+    const bool mine =
+        std::find(file.holders.begin(), file.holders.end(), options_.node_id) != file.holders.end();
+    const auto key = store::BlobKey::parse(file.key);
     store::ScrubTarget target;
-    target.name = fmt::format("{}.{}/{}", version.dataset_id, version.version, file);
-    target.path = dir_->version_file(version.dataset_id, version.version, file);
-    target.stored_bytes = bytes;
-    // A record of another length is no hash that a file could have.
-    if (hash.size() == target.hash.size()) std::copy(hash.begin(), hash.end(), target.hash.begin());
-    list.places[target.name] = {version.dataset_id, version.version, shard};
-    list.targets.push_back(std::move(target));
-  };
+    if (!mine || !key || file.bytes == 0 || file.hash.size() != target.hash.size()) continue;
+    target.name = file.key;
+    target.path = replicas_->blobs().path(*key);
+    target.stored_bytes = file.bytes;
+    std::copy(file.hash.begin(), file.hash.end(), target.hash.begin());
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+// Those of which no good copy was left.
+std::set<std::string> LocalData::marked_shards() const {
+  std::set<std::string> marked;
   for (const auto& ref : cluster_.version_refs()) {
+    const auto summary = cluster_.version_summary(ref.dataset_id, ref.version);
+    if (!summary || summary->shards_damaged == 0) continue;
     const auto version = cluster_.dataset_version(ref.dataset_id, ref.version);
     if (!version) continue;
     for (const auto& shard : version->shards)
-      add(*version, std::to_string(shard.number), shard.hash, shard.stored_bytes, shard.number);
-    for (const auto& object : version->objects)
-      add(*version, object.name, object.hash, object.stored_bytes, std::nullopt);
+      if (shard.damaged)
+        marked.insert(store::BlobKey::of_version(ref.dataset_id, ref.version, std::to_string(shard.number)));
   }
-  return list;
+  return marked;
 }
 
 // How many files are damaged. Needs no keys. Errc::conflict when cancelled.
 Task<Result<std::uint64_t>> LocalData::scrub_all(std::string operation_id) {
   const auto cancelled = cancels_[operation_id];
-  ScrubList list = scrub_list();
-  const auto pass = std::make_shared<store::ScrubPass>(disk_, std::move(list.targets));
+  const auto pass = std::make_shared<store::ScrubPass>(disk_, scrub_list());
+  const auto marked = marked_shards();
   const auto begin = [&pass](Operation& operation) {
     operation.state = OperationState::running;
     operation.step = "checking";
@@ -203,8 +230,14 @@ Task<Result<std::uint64_t>> LocalData::scrub_all(std::string operation_id) {
       co_await pause(loop_, kScrubShownEvery);
       continue;
     }
-    if (step->finished != nullptr && step->finding == store::ScrubFinding::damaged)
-      damaged += note_damage(list.places[step->finished->name], step->finished->name) ? 1 : 0;
+    // A good copy came back with its node.
+    if (step->finished != nullptr && step->finding == store::ScrubFinding::good &&
+        marked.contains(step->finished->name))
+      co_await mark(step->finished->name, false);
+    if (step->finished != nullptr && step->finding == store::ScrubFinding::damaged) {
+      const auto outcome = co_await on_damage(step->finished->name);
+      damaged += outcome == Replicas::Mended::lost || outcome == Replicas::Mended::later ? 1 : 0;
+    }
     if (before - shown >= kScrubShownEvery) {
       shown = before;
       const auto show = [&pass](Operation& operation) { operation.done_bytes = pass->bytes_done(); };
@@ -215,26 +248,33 @@ Task<Result<std::uint64_t>> LocalData::scrub_all(std::string operation_id) {
   co_return damaged;
 }
 
-// False when it was destroyed while it was read: that is no damage.
-bool LocalData::note_damage(const ScrubPlace& place, const std::string& name) {
-  if (!cluster_.version_summary(place.dataset_id, place.version)) return false;
-  SAMOVAR_LOG(error, jobs, "a stored file is damaged", kv("file", name));
-  if (place.shard) on_damage(place.dataset_id, place.version, *place.shard);
-  return true;
+// A copy that is damaged here says nothing of those elsewhere: only when no good one is left is it marked.
+Task<Replicas::Mended> LocalData::on_damage(std::string key) {
+  const Replicas::Mended outcome = co_await replicas_->mend(key);
+  if (stopping_) co_return outcome;
+  if (outcome == Replicas::Mended::lost) co_await mark(key, true);
+  if (outcome == Replicas::Mended::mended) co_await mark(key, false);
+  co_return outcome;
 }
 
-void LocalData::on_damage(const std::string& dataset_id, std::uint32_t version, std::uint32_t shard) {
-  cluster::Call call;
-  call.actor = cluster::Actor::system();
-  cluster::ShardMark mark;
-  mark.dataset_id = dataset_id;
-  mark.version = version;
-  mark.shard = shard;
-  auto done = [](Result<void> marked) {
+Task<void> LocalData::mark(std::string key, bool damaged) {
+  const auto name = store::BlobKey::parse(key);
+  if (!name || name->kind != store::BlobKey::Kind::version) co_return;
+  const auto version = cluster_.dataset_version(name->id, name->version);
+  if (!version) co_return;
+  for (const auto& shard : version->shards) {
+    if (std::to_string(shard.number) != name->file || shard.damaged == damaged) continue;
+    cluster::Call call;
+    call.actor = cluster::Actor::system();
+    cluster::ShardMark mark;
+    mark.dataset_id = name->id;
+    mark.version = name->version;
+    mark.shard = shard.number;
+    mark.damaged = damaged;
+    auto marked = co_await cluster_.mark_shard(std::move(call), std::move(mark));
     if (!marked)
       SAMOVAR_LOG(warn, jobs, "a damaged shard is not marked", kv("error", marked.error().message()));
-  };
-  spawn<Result<void>>(cluster_.mark_shard(std::move(call), std::move(mark)), done);
+  }
 }
 
 }  // namespace samovar::jobs

@@ -56,8 +56,8 @@ Result<std::unique_ptr<security::SealedReader>> open_object(Disk& disk, const st
 class ObjectStream final : public ByteStream {
  public:
   ObjectStream(Loop& loop, Pool& io, std::shared_ptr<const SecretBytes> key,
-               std::shared_ptr<ObjectState> state)
-      : loop_(loop), io_(io), key_(std::move(key)), state_(std::move(state)) {}
+               std::shared_ptr<ObjectState> state, Replicas::HoldPtr hold)
+      : loop_(loop), io_(io), key_(std::move(key)), state_(std::move(state)), hold_(std::move(hold)) {}
   Task<Result<Bytes>> next() override {
     auto work = [state = state_, key = key_] { return state->next(); };
     co_return co_await run_on(io_, loop_, std::move(work));
@@ -68,6 +68,7 @@ class ObjectStream final : public ByteStream {
   Pool& io_;
   std::shared_ptr<const SecretBytes> key_;
   std::shared_ptr<ObjectState> state_;
+  Replicas::HoldPtr hold_;
 };
 
 // All rows, shard by shard: one block in memory, a piece of it as text.
@@ -81,37 +82,42 @@ struct RowsState {
 
   bool begun = false;
   std::uint32_t shard = 0;
-  std::size_t block = 0;
+  std::uint32_t ready = 0;  // so many shards are here to be read
+  std::size_t block = 0;    // the next one of the shard
   std::uint32_t row = 0;
   std::unique_ptr<store::ShardReader> reader;
   Bytes bytes;
   std::optional<trainer::BlockView> view;
+  std::string text;  // what was made before an error stays: the same block is read again
 
-  // False at the end.
+  bool over() const noexcept { return shard >= paths.size(); }
+
+  // False at the end of what is ready.
   Result<bool> find_rows() {
     while (!view || row >= view->rows()) {
       if (reader && block >= reader->blocks().size()) {
         reader.reset();
+        view.reset();
         ++shard;
+        block = 0;
       }
       if (!reader) {
-        if (shard >= paths.size()) return false;
+        if (shard >= ready) return false;
         SAMOVAR_TRY(auto file, disk->open(paths[shard], OpenMode::read));
         SAMOVAR_TRY(reader, store::ShardReader::open(std::move(file), *key,
                                                      store::shard_place(dataset_id, version, shard)));
-        block = 0;
         continue;
       }
       view.reset();
-      SAMOVAR_CHECK(reader->read(block++, bytes));
+      SAMOVAR_CHECK(reader->read(block, bytes));
       SAMOVAR_TRY(view, trainer::BlockView::open(bytes, schema));
+      ++block;
       row = 0;
     }
     return true;
   }
 
   Result<Bytes> next() {
-    std::string text;
     if (!begun) append_csv_header(schema, text);
     begun = true;
     while (text.size() < kPieceBytes) {
@@ -121,27 +127,51 @@ struct RowsState {
       append_csv_rows(*view, schema, row, count, text);
       row += count;
     }
-    return to_bytes(text);
+    Bytes piece = to_bytes(text);
+    text.clear();
+    return piece;
   }
+};
+
+// What the rows need of whoever keeps the files.
+struct RowsSource {
+  // Makes a shard readable here.
+  std::function<Task<Result<Replicas::HoldPtr>>(std::uint32_t shard)> bring;
+  // It is damaged. True: it was mended, read it again.
+  std::function<Task<bool>(std::uint32_t shard)> mend;
 };
 
 class RowsStream final : public ByteStream {
  public:
-  using OnDamage = std::function<void(std::uint32_t shard)>;
-  RowsStream(Loop& loop, Pool& io, std::shared_ptr<RowsState> state, OnDamage on_damage)
-      : loop_(loop), io_(io), state_(std::move(state)), on_damage_(std::move(on_damage)) {}
+  RowsStream(Loop& loop, Pool& io, std::shared_ptr<RowsState> state, RowsSource source)
+      : loop_(loop), io_(io), state_(std::move(state)), source_(std::move(source)) {}
   Task<Result<Bytes>> next() override {
-    auto work = [state = state_] { return state->next(); };
-    auto piece = co_await run_on(io_, loop_, std::move(work));
-    if (!piece && piece.error().code() == Errc::corrupt) on_damage_(state_->shard);
-    co_return piece;
+    for (;;) {
+      if (!state_->over() && state_->shard >= state_->ready) {
+        auto brought = co_await source_.bring(state_->shard);
+        if (!brought) co_return std::move(brought).error();
+        hold_ = std::move(*brought);
+        state_->ready = state_->shard + 1;
+      }
+      auto work = [state = state_] { return state->next(); };
+      auto piece = co_await run_on(io_, loop_, std::move(work));
+      if (piece && piece->empty() && !state_->over()) continue;
+      if (piece || piece.error().code() != Errc::corrupt || mended_ == state_->shard + 1) co_return piece;
+      mended_ = state_->shard + 1;  // once each
+      const bool again = co_await source_.mend(state_->shard);
+      if (!again) co_return piece;
+      state_->reader.reset();
+      state_->view.reset();
+    }
   }
 
  private:
   Loop& loop_;
   Pool& io_;
   std::shared_ptr<RowsState> state_;
-  OnDamage on_damage_;
+  const RowsSource source_;
+  Replicas::HoldPtr hold_;
+  std::uint32_t mended_ = 0;
 };
 
 Error rows_denied() {
@@ -168,8 +198,25 @@ Result<LocalData::Opened> LocalData::open_version(const cluster::Actor& actor, c
   return opened;
 }
 
+// A file of a version, to be read here.
+Task<Result<Replicas::HoldPtr>> LocalData::bring(const cluster::DatasetVersion& version, std::string file) {
+  std::vector<std::string> keys = {store::BlobKey::of_version(version.dataset_id, version.version, file)};
+  return replicas_->bring(std::move(keys));
+}
+
 Task<Result<json>> LocalData::read_profile(const Opened& opened) {
+  auto read = co_await read_profile_once(opened);
+  if (read || read.error().code() != Errc::corrupt) co_return read;
+  const auto outcome = co_await on_damage(
+      store::BlobKey::of_version(opened.version.dataset_id, opened.version.version, "profile"));
+  if (outcome != Replicas::Mended::mended) co_return read;
+  co_return co_await read_profile_once(opened);
+}
+
+Task<Result<json>> LocalData::read_profile_once(const Opened& opened) {
   const auto& version = opened.version;
+  auto hold = co_await bring(version, "profile");
+  if (!hold) co_return std::move(hold).error();
   auto work = [disk = &disk_, key = opened.key,
                path = dir_->version_file(version.dataset_id, version.version, "profile"),
                place =
@@ -251,12 +298,22 @@ Task<Result<std::unique_ptr<ByteStream>>> LocalData::download(cluster::Call call
   }
   auto recorded = co_await record_read(std::move(call), "dataset.download", opened);
   if (!recorded) co_return std::move(recorded).error();
-  auto damage = [this, dataset_id, number = opened.version.version](std::uint32_t shard) {
-    on_damage(dataset_id, number, shard);
+  RowsSource source;
+  source.bring = [this, dataset_id, number = opened.version.version](std::uint32_t shard) {
+    std::vector<std::string> keys = {store::BlobKey::of_version(dataset_id, number, std::to_string(shard))};
+    return replicas_->bring(std::move(keys));
+  };
+  source.mend = [this, dataset_id, number = opened.version.version](std::uint32_t shard) {
+    return mend_shard(store::BlobKey::of_version(dataset_id, number, std::to_string(shard)));
   };
   std::unique_ptr<ByteStream> stream =
-      std::make_unique<RowsStream>(loop_, io_, std::move(state), std::move(damage));
+      std::make_unique<RowsStream>(loop_, io_, std::move(state), std::move(source));
   co_return stream;
+}
+
+Task<bool> LocalData::mend_shard(std::string key) {
+  const auto outcome = co_await on_damage(std::move(key));
+  co_return outcome == Replicas::Mended::mended;
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> LocalData::bad_rows(cluster::Call call, std::string dataset_id,
@@ -275,12 +332,14 @@ Task<Result<std::unique_ptr<ByteStream>>> LocalData::bad_rows(cluster::Call call
     SAMOVAR_TRY(state->reader, open_object(*disk, path, *key, place));
     return state;
   };
+  auto hold = co_await bring(opened.version, "bad-rows");
+  if (!hold) co_return std::move(hold).error();
   auto state = co_await run_on(io_, loop_, std::move(work));
   if (!state) co_return std::move(state).error();
   auto recorded = co_await record_read(std::move(call), "dataset.bad_rows", opened);
   if (!recorded) co_return std::move(recorded).error();
   std::unique_ptr<ByteStream> stream =
-      std::make_unique<ObjectStream>(loop_, io_, opened.key, std::move(*state));
+      std::make_unique<ObjectStream>(loop_, io_, opened.key, std::move(*state), std::move(*hold));
   co_return stream;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 #include "daemon/jobs/local_models_work.hpp"
@@ -74,6 +76,11 @@ Result<std::unique_ptr<LocalModels>> LocalModels::open(Loop& loop, Rng& rng, clu
 }
 
 Result<void> LocalModels::recover() {
+  // In a cluster the state may be older than what lies here: cleaning up waits until it is not.
+  return data_.settled() ? collect() : Result<void>{};
+}
+
+Result<void> LocalModels::collect() {
   std::set<std::string> jobs;
   std::set<std::string> models;
   std::set<std::string> scorings;
@@ -89,7 +96,8 @@ Result<void> LocalModels::recover() {
     return {};
   };
   SAMOVAR_CHECK(collect(Work::jobs, jobs));
-  SAMOVAR_CHECK(collect(Work::models, models));
+  // In a cluster each file of a model is looked at by itself: Replicas::sweep().
+  if (data_.replicas().alone()) SAMOVAR_CHECK(collect(Work::models, models));
   SAMOVAR_CHECK(collect(Work::scorings, scorings));
   if (all.files > 0)
     SAMOVAR_LOG(info, jobs, "removed what an interrupted training left", kv("files", all.files),
@@ -98,14 +106,34 @@ Result<void> LocalModels::recover() {
   return {};
 }
 
+bool LocalModels::is_mine(const cluster::JobRecord& record) const {
+  return record.node_id == options_.node_id || record.node_id.empty() || options_.node_id.empty();
+}
+
 void LocalModels::start() {
+  const bool settled = data_.settled();
+  data_.when_settled([this, settled] {
+    if (stopping_) return;
+    if (!settled) {
+      if (auto collected = collect(); !collected)
+        SAMOVAR_LOG(warn, jobs, "what an interrupted training left is not removed",
+                    kv("error", collected.error().message()));
+    }
+    begin_accepted();
+  });
+  arm_sweep();
+}
+
+void LocalModels::begin_accepted() {
   cluster::JobFilter queued;
   queued.state = "queued";
   // Newest first; they were accepted the other way round.
-  for (const auto& record : cluster_.jobs(queued)) queue_.push_front(record.id);
+  for (const auto& record : cluster_.jobs(queued))
+    if (is_mine(record) && std::find(queue_.begin(), queue_.end(), record.id) == queue_.end() &&
+        (!running_ || running_->job_id != record.id))
+      queue_.push_front(record.id);
   spawn(load_histories());
   run_next_scoring();
-  arm_sweep();
 }
 
 void LocalModels::stop() {
@@ -159,6 +187,8 @@ Result<LocalModels::Rows> LocalModels::open_rows(const cluster::Actor& actor, co
     if (shard.damaged)
       return Error{Errc::corrupt, "a part of this data set is damaged: make it anew from its file"};
     rows.paths.push_back(dir_->version_file(dataset_id, manifest->version, std::to_string(shard.number)));
+    rows.keys.push_back(
+        store::BlobKey::of_version(dataset_id, manifest->version, std::to_string(shard.number)));
   }
   SAMOVAR_TRY(rows.key,
               unwrap("data-key", fmt::format("{}.{}", dataset_id, manifest->version), manifest->wrapped_key));

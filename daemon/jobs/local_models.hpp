@@ -42,6 +42,7 @@ namespace samovar::jobs {
 
 struct LocalModelsOptions {
   std::string root;  // the data folder
+  std::string node_id;
   std::uint32_t key_generation = 1;
   unsigned threads = 1;                   // of one training
   std::uint64_t memory_mib = 2048;        // of one worker
@@ -128,6 +129,9 @@ class LocalModels final : public ModelService {
 
   // local_models.cpp
   Result<void> recover();
+  Result<void> collect();
+  void begin_accepted();
+  bool is_mine(const cluster::JobRecord& record) const;
   Bytes wrap(std::string_view purpose, std::string_view id, const security::SecretBytes& key) const;
   Result<Key> unwrap(std::string_view purpose, std::string_view id, ByteView wrapped) const;
   cluster::Call call_for(const std::string& owner_id, std::string request_id) const;
@@ -135,6 +139,7 @@ class LocalModels final : public ModelService {
   struct Rows {
     cluster::DatasetVersion version;
     std::vector<std::string> paths;
+    std::vector<std::string> keys;  // of the shards
     Key key;
   };
   Result<Rows> open_rows(const cluster::Actor& actor, const std::string& dataset_id,
@@ -150,6 +155,7 @@ class LocalModels final : public ModelService {
 
   // local_models_train.cpp
   struct Run;  // one training under way
+  void adopt(const std::string& id);
   void run_next();
   Task<void> run(std::string job_id);
   Task<Result<void>> carry_out(std::shared_ptr<Run> run, const cluster::JobRecord& record);
@@ -178,6 +184,9 @@ class LocalModels final : public ModelService {
   Result<cluster::Model> manageable(const cluster::Actor& actor, const std::string& name) const;
   Result<Key> key_of(const Found& found) const;
   Task<Result<Bytes>> read_model(const Found& found) const;
+  Task<Result<Replicas::HoldPtr>> bring(const Found& found, std::string file) const;
+  // Has a version's files copied to those who shall hold them; `files` then says who does.
+  Task<void> spread(std::string store_id, cluster::ModelVersion& version);
   void tell_model(const std::string& name) const;
 
   // local_models_predict.cpp

@@ -125,6 +125,7 @@ Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) 
   record.kind = spec.kind;
   record.name = spec.name;
   record.owner_id = call.actor.user_id;
+  record.node_id = options_.node_id;
   record.dataset_id = spec.dataset_id;
   record.dataset_version = spec.dataset_version;
   record.spec_json = trainer::to_json(spec).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -295,9 +296,15 @@ Task<Result<Job>> LocalModels::requeue(cluster::Call call, std::string id,
   if (!allowed(record.state)) co_return cluster::refuse(cluster::Refusal::job_state);
   SAMOVAR_CO_CHECK(open_rows(call.actor, record.dataset_id, record.dataset_version));
   cluster::JobEnd end{id, "queued", "", "{}"};
+  // It goes on where its checkpoint is; here, from the beginning, when that node is gone for good.
+  const auto carrier = cluster_.node(record.node_id);
+  if (!is_mine(record) && (!carrier || carrier->state == cluster::NodeState::removed))
+    end.node_id = options_.node_id;
   auto queued = co_await cluster_.end_job(std::move(call), std::move(end));
   if (!queued) co_return std::move(queued).error();
-  if (std::find(queue_.begin(), queue_.end(), id) == queue_.end()) queue_.push_back(id);
+  const bool known =
+      (running_ && running_->job_id == id) || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
+  if (is_mine(*queued) && !known) queue_.push_back(id);
   tell(id);
   run_next();
   co_return shown(*queued);

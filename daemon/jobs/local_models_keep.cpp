@@ -82,9 +82,29 @@ Result<cluster::Model> LocalModels::manageable(const cluster::Actor& actor, cons
   return found;
 }
 
+Task<Result<Replicas::HoldPtr>> LocalModels::bring(const Found& found, std::string file) const {
+  std::vector<std::string> keys = {store::BlobKey::of_model(found.store_id, file)};
+  return data_.replicas().bring(std::move(keys));
+}
+
+Task<void> LocalModels::spread(std::string store_id, cluster::ModelVersion& version) {
+  std::vector<cluster::StoredFile> files;
+  for (const auto& one : version.files) {
+    cluster::StoredFile& file = files.emplace_back();
+    file.key = store::BlobKey::of_model(store_id, one.name);
+    file.bytes = one.stored_bytes;
+    file.hash = one.hash;
+    file.wanted = data_.replicas().wanted(0);
+  }
+  auto holders = co_await data_.replicas().spread(std::move(files));
+  for (std::size_t i = 0; i < version.files.size(); ++i) version.files[i].node_ids = std::move(holders[i]);
+}
+
 Task<Result<json>> LocalModels::evaluation(cluster::Call call, std::string name, std::uint32_t version) {
   SAMOVAR_CO_TRY(const Found found, find_version(call.actor, name, version));
   SAMOVAR_CO_TRY(const Key key, key_of(found));
+  auto hold = co_await bring(found, "evaluation");
+  if (!hold) co_return std::move(hold).error();
   auto work = [disk = &disk_, key, id = found.store_id,
                path = dir_->work_file(Work::models, found.store_id, "evaluation")]() -> Result<json> {
     SAMOVAR_TRY(const Bytes text,
@@ -152,6 +172,8 @@ Task<Result<void>> LocalModels::remove_version(cluster::Call call, std::string n
 
 Task<Result<Bytes>> LocalModels::read_model(const Found& found) const {
   SAMOVAR_CO_TRY(const Key key, key_of(found));
+  auto hold = co_await bring(found, "model");
+  if (!hold) co_return std::move(hold).error();
   auto work = [disk = &disk_, key, id = found.store_id,
                path = dir_->work_file(Work::models, found.store_id, "model")] {
     return security::read_sealed_file(*disk, path, *key, output_place(id, OutputKind::model, 0),
@@ -230,6 +252,8 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
     security::Hash256 model{};
     security::Hash256 evaluation{};
     std::uint64_t bytes = 0;
+    std::uint64_t model_bytes = 0;  // of the sealed files
+    std::uint64_t evaluation_bytes = 0;
   };
   auto write = [this, id, key, bytes = std::move(imported->model)]() -> Result<Stored> {
     SAMOVAR_CHECK(dir_->check_room(bytes.size() + kRoomPerFile));
@@ -244,6 +268,12 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
     SAMOVAR_TRY(stored.evaluation, put(OutputKind::evaluation, as_bytes(notes)));
     SAMOVAR_CHECK(dir_->sync_work(Work::models, id));
     stored.bytes = bytes.size() + notes.size();
+    const auto size = [this, &id](const char* file_name) -> Result<std::uint64_t> {
+      SAMOVAR_TRY(const auto file, disk_.open(dir_->work_file(Work::models, id, file_name), OpenMode::read));
+      return file->size();
+    };
+    SAMOVAR_TRY(stored.model_bytes, size("model"));
+    SAMOVAR_TRY(stored.evaluation_bytes, size("evaluation"));
     return stored;
   };
   auto stored = co_await run_on(io_, loop_, std::move(write));
@@ -251,6 +281,9 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
   version.hash = to_bytes(ByteView(stored->model));
   version.evaluation_hash = to_bytes(ByteView(stored->evaluation));
   version.stored_bytes = stored->bytes;
+  version.files = {{"model", stored->model_bytes, version.hash},
+                   {"evaluation", stored->evaluation_bytes, version.evaluation_hash}};
+  co_await spread(id, version);
   auto committed = co_await cluster_.commit_model(std::move(call), std::move(model));
   if (!committed) {
     // Whether it is in the log is not known then: the next start sees, and keeps or collects the files.

@@ -27,6 +27,7 @@ Task<Result<ScorerPtr>> LocalModels::warm(Found found) {
   SAMOVAR_CO_TRY(const Key key, key_of(found));
   const std::string id = found.store_id;
   loading_[id];
+  auto hold = co_await bring(found, "model");
   struct Opened {
     ScorerPtr scorer;
     std::uint64_t bytes = 0;
@@ -39,7 +40,11 @@ Task<Result<ScorerPtr>> LocalModels::warm(Found found) {
     SAMOVAR_TRY(auto scorer, trainer::Scorer::open(bytes));
     return Opened{std::move(scorer), bytes.size()};
   };
-  auto opened = co_await run_on(io_, loop_, std::move(open));
+  auto opened = Result<Opened>(Error{Errc::unavailable, ""});
+  if (hold)
+    opened = co_await run_on(io_, loop_, std::move(open));
+  else
+    opened = std::move(hold).error();
   auto result = opened ? Result<ScorerPtr>(opened->scorer) : Result<ScorerPtr>(opened.error());
   // Removed while it was opened: not kept.
   const bool there = cluster_.model_version(found.model.name, found.version.version).has_value();

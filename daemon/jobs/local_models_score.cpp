@@ -135,6 +135,7 @@ Task<Result<Scoring>> LocalModels::start_scoring(cluster::Call call, ScoringRequ
   record.id = scoring.id;
   record.kind = "scoring";
   record.owner_id = scoring.owner_id;
+  record.node_id = options_.node_id;
   record.title = fmt::format("{} v{}", scoring.model, scoring.version);
   record.spec_json = spec.dump(-1, ' ', false, json::error_handler_t::replace);
   auto make = [dir = dir_.get(), id = scoring.id]() -> Result<void> {
@@ -170,7 +171,9 @@ void LocalModels::recover_scorings() {
   auto records = cluster_.operations();
   std::reverse(records.begin(), records.end());  // oldest first: they were accepted in this order
   for (const auto& record : records) {
-    if (record.kind != "scoring" || !disk_.exists(dir_->work(Work::scorings, record.id))) continue;
+    if (record.kind != "scoring" || (record.node_id != options_.node_id && !record.node_id.empty()) ||
+        !disk_.exists(dir_->work(Work::scorings, record.id)))
+      continue;
     const auto spec = json::parse(record.spec_json, nullptr, false);
     auto batch = std::make_shared<Batch>();
     Scoring& scoring = batch->scoring;
@@ -261,6 +264,7 @@ Task<Result<void>> LocalModels::carry_out_scoring(std::shared_ptr<Batch> batch) 
     co_return Error{Errc::denied, "you may no longer use this model"};
   SAMOVAR_CO_TRY(const Key key, unwrap("scoring-key", scoring.id, batch->wrapped_key));
   SAMOVAR_CO_TRY(const Key model_key, key_of(found));
+  std::vector<std::string> keys = {store::BlobKey::of_model(found.store_id, "model")};
   ScoreTask task;
   task.model_path = dir_->work_file(Work::models, found.store_id, "model");
   task.result_dir = dir_->work(Work::scorings, scoring.id);
@@ -277,6 +281,7 @@ Task<Result<void>> LocalModels::carry_out_scoring(std::shared_ptr<Batch> batch) 
   if (!scoring.dataset_id.empty()) {
     SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, scoring.dataset_id, batch->dataset_version));
     task.shard_paths = rows.paths;
+    keys.insert(keys.end(), rows.keys.begin(), rows.keys.end());
     job.dataset_id = scoring.dataset_id;
     job.dataset_version = rows.version.version;
     job.shards = static_cast<std::uint32_t>(rows.paths.size());
@@ -293,6 +298,9 @@ Task<Result<void>> LocalModels::carry_out_scoring(std::shared_ptr<Batch> batch) 
     job.raw_bytes = held.bytes;
     job.data_key = std::move(held.key);
   }
+  auto brought = co_await data_.replicas().bring(std::move(keys));
+  if (!brought) co_return std::move(brought).error().within("the files of the model and the data set");
+  const Replicas::HoldPtr hold = std::move(*brought);
   auto shared = std::make_shared<ScoreTask>(std::move(task));
   auto step = [this, batch](const StepMessage& message) {
     loop_.post([this, batch, message] {

@@ -110,10 +110,28 @@ Task<void> LocalModels::run(std::string job_id) {
 }
 
 void LocalModels::on_job_changed(const std::string& id) {
-  if (!running_ || running_->job_id != id) return;
+  if (!running_ || running_->job_id != id) {
+    // After whoever changed it here went on with it.
+    loop_.post([this, id] { adopt(id); });
+    return;
+  }
   const auto record = cluster_.job(id);
   if (record && (record->state == "queued" || record->state == "done")) return;
   running_->signals.kill.store(true);
+}
+
+// Begun, ended or gone on with at another node.
+void LocalModels::adopt(const std::string& id) {
+  if (stopping_ || !data_.settled()) return;
+  const auto record = cluster_.job(id);
+  const bool queued = record && record->state == "queued" && is_mine(*record);
+  const auto waits = std::find(queue_.begin(), queue_.end(), id);
+  if (waits != queue_.end() && !queued) queue_.erase(waits);
+  if (record && !is_mine(*record)) tell(id);
+  if (!queued || waits != queue_.end() || (running_ && running_->job_id == id)) return;
+  queue_.push_back(id);
+  tell(id);
+  run_next();
 }
 
 void LocalModels::on_sample(const power::Sample& sample) {
@@ -150,6 +168,7 @@ Result<TrainTask> LocalModels::prepare(Run& run, const cluster::JobRecord& recor
   run.size = size_of(parsed.spec, rows.version.rows, schema.columns.size());
   TrainTask task;
   task.shard_paths = rows.paths;
+  run.keys = rows.keys;
   task.job_dir = dir_->work(Work::jobs, record.id);
   task.model_dir = dir_->work(Work::models, run.store_id);
   task.memory_mib = options_.memory_mib;
@@ -233,6 +252,12 @@ Task<Result<void>> LocalModels::commit_checkpoint(std::shared_ptr<Run> run, Save
 Task<Result<void>> LocalModels::carry_out(std::shared_ptr<Run> run, const cluster::JobRecord& record) {
   SAMOVAR_CO_TRY(TrainTask task, prepare(*run, record));
   auto held = std::make_shared<TrainTask>(std::move(task));
+  run->step = "fetching";
+  auto keys = run->keys;
+  auto brought = co_await data_.replicas().bring(std::move(keys));
+  if (!brought) co_return std::move(brought).error().within("the data set's files");
+  run->hold = std::move(*brought);
+  if (stopping_ || !run->end_state.empty()) co_return Error{Errc::conflict, "stopped"};
   auto find = [this, held, run, hash = record.checkpoint_hash]() -> Result<void> {
     SAMOVAR_CHECK(dir_->make_work(Work::jobs, run->job_id, false));
     SAMOVAR_CHECK(dir_->make_work(Work::models, run->store_id, true));
@@ -331,6 +356,9 @@ Task<Result<void>> LocalModels::commit_model(std::shared_ptr<Run> run, TrainedMe
   version.wrapped_key = wrap("model-key", run->store_id, *run->model_key);
   version.evaluation_name = evaluation_name_of(run->store_id);
   version.evaluation_hash = to_bytes(ByteView(trained.evaluation.hash));
+  version.files = {{"model", trained.model.stored_bytes, version.hash},
+                   {"evaluation", trained.evaluation.stored_bytes, version.evaluation_hash}};
+  co_await spread(run->store_id, version);
   SAMOVAR_FAILPOINT("jobs.train.commit.before");
   const std::string request =
       fmt::format("{}.{}", run->job_id, hex_encode(ByteView(trained.model.hash).first(8)));

@@ -22,6 +22,8 @@ struct LocalModels::Run {
   Key job_key;
   Key model_key;
   std::uint64_t from_step = 0;
+  std::vector<std::string> keys;  // of the shards it reads
+  Replicas::HoldPtr hold;         // of them, while it runs
 
   // Between the loop and the thread beside the worker.
   WorkerSignals signals;

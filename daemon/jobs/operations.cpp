@@ -31,6 +31,7 @@ Operation from_record(const cluster::OperationRecord& record) {
   const auto* const state = std::find(kStates.begin(), kStates.end(), record.state);
   if (state != kStates.end()) operation.state = static_cast<OperationState>(state - kStates.begin());
   operation.owner_id = record.owner_id;
+  operation.node_id = record.node_id;
   operation.title = record.title;
   operation.dataset_id = record.dataset_id;
   operation.version = record.version;

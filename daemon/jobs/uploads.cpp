@@ -212,6 +212,17 @@ void Uploads::forget(std::string_view id) {
   if (const auto found = entries_.find(id); found != entries_.end()) entries_.erase(found);
 }
 
+void Uploads::adopt(const std::string& id) {
+  if (entries_.contains(id)) return;
+  auto entry = load_entry(disk_, dir_.upload(id), *wrap_key_, options_.lifetime);
+  if (entry && (*entry)->view.id == id) {
+    entries_.emplace(id, *std::move(entry));
+    finish_pending();
+    return;
+  }
+  SAMOVAR_LOG(warn, jobs, "an upload does not open", kv("upload", id));
+}
+
 Result<security::SecretBytes> Uploads::key(std::string_view id) const {
   const EntryPtr entry = find(id);
   if (!entry || entry->key.empty()) return not_there();

@@ -75,6 +75,8 @@ class Uploads {
   void release(std::string_view id);
   // Its file was moved away.
   void forget(std::string_view id);
+  // Its file was moved back. Blocks on the disk.
+  void adopt(const std::string& id);
   // The one-off key, for whoever reads the file.
   Result<security::SecretBytes> key(std::string_view id) const;
 

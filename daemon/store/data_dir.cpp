@@ -259,6 +259,12 @@ Result<DataDir::Collected> DataDir::collect(const Known& known) {
   return collected;
 }
 
+Result<DataDir::Collected> DataDir::collect_incoming() {
+  Collected collected;
+  SAMOVAR_CHECK(sweep("incoming", {}, collected));
+  return collected;
+}
+
 Result<DataDir::Collected> DataDir::collect_work(Work kind, const std::set<std::string>& known) {
   Collected collected;
   SAMOVAR_CHECK(sweep(folder_of(kind), known, collected));

@@ -78,6 +78,8 @@ class DataDir {
   };
   // Removes what is not known. Nothing may be writing what is not in `known`.
   Result<Collected> collect(const Known& known);
+  // Of the folder of what is on its way: at the start, when nothing is.
+  Result<Collected> collect_incoming();
   // The same for one kind of work: all but these ids.
   Result<Collected> collect_work(Work kind, const std::set<std::string>& known);
 
