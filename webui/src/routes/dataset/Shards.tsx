@@ -81,7 +81,7 @@ export function Shards({ set, etag, mayChange, onChange }: { set: DatasetDetail;
   const across = map ? nodesOf(map, [...nodes.value.values()]) : [];
   const wanted = map?.copies_wanted ?? map?.copies ?? 1;
   const columns: Column<Shard>[] = [
-    { id: 'number', title: t('shards.shard'), main: true, sort: (shard) => shard.number, cell: (shard) => t('shards.number', { number: f.number(shard.number) }) },
+    { id: 'number', title: t('shards.shard'), main: true, nowrap: true, sort: (shard) => shard.number, cell: (shard) => t('shards.number', { number: f.number(shard.number) }) },
     { id: 'rows', title: t('dataset.rows'), numeric: true, sort: (shard) => shard.rows, cell: (shard) => f.number(shard.rows) },
     { id: 'size', title: t('dataset.size'), numeric: true, sort: (shard) => shard.stored_bytes, cell: (shard) => f.bytes(shard.stored_bytes) },
     {
@@ -91,6 +91,7 @@ export function Shards({ set, etag, mayChange, onChange }: { set: DatasetDetail;
       sort: (shard) => shard.nodes.length,
       cell: (shard) => t('shards.few_of', { now: f.number(shard.nodes.filter((node) => node.state !== 'unreachable').length), wanted: f.number(wanted) }),
     },
+    { id: 'state', title: t('dataset.state'), sort: (shard) => (shard.damaged ? 0 : shard.nodes.length), cell: (shard) => <State shard={shard} wanted={wanted} /> },
     ...across.map(
       (node): Column<Shard> => ({
         id: node.id,
@@ -99,7 +100,6 @@ export function Shards({ set, etag, mayChange, onChange }: { set: DatasetDetail;
         cell: (shard) => <Place holder={shard.nodes.find((one) => one.id === node.id)} fresh={fresh.has(`${shard.number} ${node.id}`)} />,
       }),
     ),
-    { id: 'state', title: t('dataset.state'), sort: (shard) => (shard.damaged ? 0 : shard.nodes.length), cell: (shard) => <State shard={shard} wanted={wanted} /> },
   ];
   const told = map && verdict(map, across.length);
   return (
