@@ -32,6 +32,97 @@ void add_disk(const AlertInputs& in, std::vector<Alert>& out) {
   }
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+void add_copies(const ClusterAlerts& in, std::vector<Alert>& out) {
+  if (in.lost > 0)
+    out.push_back(
+        {"data_unreachable",
+         "critical",
+         "Some data cannot be reached",
+         fmt::format("No copy of {} {} is on a node that answers.", in.lost, in.lost == 1 ? "file" : "files"),
+         "Bring the nodes back that hold them: the shard map of a data set names them.",
+         {}});
+  if (in.under_replicated > 0)
+    out.push_back(
+        {"copies_missing",
+         "warning",
+         "Some data has fewer copies than wanted",
+         fmt::format("{} {} are being copied, or wait for a node or for room.", in.under_replicated,
+                     in.under_replicated == 1 ? "file" : "files"),
+         "Nothing, if nodes are up and have room: it mends itself. Else bring a node back, or add one.",
+         {}});
+}
+
+void add_cluster(const ClusterAlerts& in, std::vector<Alert>& out) {
+  if (!in.writable)
+    out.push_back({"no_quorum",
+                   "critical",
+                   "Too few nodes answer: nothing can be changed",
+                   "More than half of the voting nodes must reach each other. Reading still works.",
+                   "Bring the missing nodes back, or mend the network between them.",
+                   {}});
+  if (in.refused)
+    out.push_back({"not_a_member",
+                   "critical",
+                   "The other nodes refuse this one",
+                   "They do not count it as a member: it may have been removed while it was away.",
+                   "If it was removed, make it a new node at its console: samovard --factory-reset. If not, "
+                   "see samovar "
+                   "doctor.",
+                   {}});
+  if (!in.cloned.empty())
+    out.push_back({"cloned_node",
+                   "critical",
+                   "Two machines have the same identity",
+                   "A second machine with the keys of a member was refused: " + in.cloned + ".",
+                   "One has a copy of the other's disk. Make the copy a new node: samovard --factory-reset.",
+                   {}});
+  if (!in.unreachable.empty())
+    out.push_back(
+        {"node_unreachable",
+         "warning",
+         in.unreachable.size() == 1 ? "A node does not answer" : "Nodes do not answer",
+         list_of(in.unreachable),
+         "Check power and network there; samovar doctor says which way is closed. If it is gone for good, "
+         "remove it.",
+         {}});
+  add_copies(in, out);
+  if (!in.skewed.empty())
+    out.push_back({"clock_skew",
+                   "warning",
+                   "Clocks differ",
+                   "By more than 5 seconds against this node: " + list_of(in.skewed) + ".",
+                   "Set the clocks, e.g. with timedatectl set-time. The cluster goes by its leader's.",
+                   {}});
+  if (!in.other_versions.empty())
+    out.push_back({"other_version",
+                   "info",
+                   "Nodes run different versions",
+                   list_of(in.other_versions),
+                   "Update them one after the other; neighbouring versions work together.",
+                   {}});
+  if (!in.trouble.empty())
+    out.push_back(
+        {"mesh_port",
+         "warning",
+         "Other nodes cannot find or reach this one",
+         in.trouble,
+         "Free the port, or choose others with mesh_listen and discovery_port in the configuration.",
+         {}});
+  if (in.members == 2)
+    out.push_back({"two_nodes",
+                   "info",
+                   "Two nodes cannot lose one of them",
+                   "With two, both must answer for anything to be changed.",
+                   "Add a third node: then any one may fail.",
+                   {}});
+}
+
 }  // namespace
 
 std::vector<Alert> current_alerts(const AlertInputs& in, const std::vector<Alert>& before) {
@@ -59,6 +150,7 @@ std::vector<Alert> current_alerts(const AlertInputs& in, const std::vector<Alert
                                in.damaged_shards == 1 ? "piece" : "pieces"),
                    "Check the disk. Upload the data sets that are marked as damaged again.",
                    {}});
+  add_cluster(in.cluster, out);
   if (in.temperature && *in.temperature >= kHotCelsius)
     out.push_back({"hot",
                    "warning",

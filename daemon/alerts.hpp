@@ -14,6 +14,22 @@
 
 namespace samovar::daemon {
 
+inline constexpr std::chrono::seconds kClockSkewMax{5};
+
+// What is amiss between nodes, as this one sees it.
+struct ClusterAlerts {
+  std::size_t members = 1;
+  bool writable = true;
+  std::vector<std::string> unreachable;  // names
+  std::vector<std::string> skewed;       // whose clock is off by more than kClockSkewMax
+  std::vector<std::string> other_versions;
+  std::string cloned;                  // "K7Q2-M4XP at 10.0.0.9:41234"
+  bool refused = false;                // the others do not take this node for a member
+  std::string trouble;                 // why others cannot reach this node
+  std::uint64_t under_replicated = 0;  // files
+  std::uint64_t lost = 0;              // files without a copy within reach
+};
+
 struct AlertInputs {
   WallTime now{};
   DiskSpace disk;
@@ -27,6 +43,7 @@ struct AlertInputs {
   std::string log_failure;   // empty: the log works
   std::string data_failure;  // empty: the store of data sets is open
   std::uint64_t damaged_shards = 0;
+  ClusterAlerts cluster;
 };
 
 // Those that hold now; one that held before keeps its `since`.

@@ -50,8 +50,12 @@ std::string_view phase_text(api::Phase phase) {
       return "locked: waiting for the passphrase";
     case api::Phase::starting:
       return "starting";
+    case api::Phase::joining:
+      return "joining: waiting for the cluster's state";
     case api::Phase::ready:
       return "ready";
+    case api::Phase::removed:
+      return "removed from its cluster: only a factory reset makes it useful again";
   }
   return "starting";
 }
@@ -67,7 +71,7 @@ void announce(const Node& node, const std::vector<std::string>& urls) {
               kv("phase", to_string(node.phase())), kv("fingerprint", node.web_certificate().fingerprint));
   if (node.phase() == api::Phase::fresh)
     SAMOVAR_LOG(info, main, "this box is new: open its page and enter the set-up code",
-                kv("code", node.setup_code()));
+                kv("code", node.setup_code()), kv("node", node.short_id()));
 }
 
 Result<void> serve(AsioLoop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, const Config& config) {

@@ -19,6 +19,7 @@ namespace samovar::daemon {
 namespace {
 
 constexpr std::chrono::minutes kKeepTimeEvery{10};
+constexpr std::chrono::seconds kHandOverMax{2};
 
 std::function<bool(std::function<void()>)> offload_to(Pool& pool) {
   return [&pool](std::function<void()> work) { return pool.submit(std::move(work)); };
@@ -64,6 +65,7 @@ Node::Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeO
   facts_.started_at = clock.wall();
   facts_.started_mono = clock.mono();
   facts_.sandbox = sandbox_state();
+  net_ = std::make_unique<NodeNet>(loop_, options_.config, identity_, facts_, events_, gate_, net_hooks());
 }
 
 Node::~Node() = default;
@@ -88,6 +90,10 @@ Result<std::unique_ptr<Node>> Node::start(Loop& loop, FloorClock& clock, std::un
 
 Result<void> Node::enter_first_phase() {
   Disk& disk = real_disk();
+  if (disk.exists(state_->removed_mark())) {
+    phase_ = api::Phase::removed;
+    return {};
+  }
   if (!disk.exists(state_->keyring())) {
     setup_code_ = security::make_setup_code(system_rng());
     phase_ = api::Phase::fresh;
@@ -141,7 +147,10 @@ Result<std::vector<std::string>> Node::listen() {
           add(address);
       add(facts_.hostname + ".local");
     }
+    net_->set_web_port(bound);
   }
+  urls_ = urls;
+  if (phase_ == api::Phase::fresh) net_->open_guest();
   return urls;
 }
 
@@ -149,12 +158,18 @@ std::string Node::banner(const std::vector<std::string>& urls) const {
   std::string text = "\n  Samovar " SAMOVAR_VERSION "\n\n";
   for (const auto& url : urls) text += fmt::format("  {}\n", url);
   if (phase_ == api::Phase::fresh) {
-    text +=
-        fmt::format("\n  This box is new. Open the address above, or run samovar init.\n  Set-up code:  {}\n",
-                    setup_code_);
+    text += fmt::format(
+        "\n  This box is new. Open the address above, or run samovar init.\n  Set-up code:  {}\n\n"
+        "  To add it to a cluster instead, approve node {} there.\n",
+        setup_code_, short_id());
   } else if (phase_ == api::Phase::locked) {
     text +=
         "\n  This box is locked. Open the address above, or run samovar unlock, and enter its passphrase.\n";
+  } else if (phase_ == api::Phase::removed) {
+    text +=
+        "\n  This node was removed from its cluster. To use it again, stop the service and make it a new "
+        "one:\n"
+        "  samovard --factory-reset\n";
   }
   text += fmt::format("\n  Certificate (SHA-256), to compare with what the browser shows:\n  {}\n",
                       web_.facts().fingerprint);
@@ -198,6 +213,7 @@ void Node::refresh_alerts() {
     inputs.log_failure = cluster_->status().failure;
   inputs.data_failure = data_failure_;
   inputs.damaged_shards = damaged_shards_;
+  inputs.cluster = cluster_alerts();
   auto fresh = current_alerts(inputs, alerts_);
   const bool changed = !same_alerts(fresh, alerts_);
   alerts_ = std::move(fresh);
@@ -225,8 +241,25 @@ void Node::stop(std::function<void()> done) {
   if (data_) data_->stop();
   events_.close_all();
   auto closed = [this, done = std::move(done)] { spawn(close_all(done)); };
-  if (server_ == nullptr) return closed();
-  server_->stop(std::move(closed));
+  hand_over_then([this, closed = std::move(closed)] {
+    if (server_ == nullptr) return closed();
+    server_->stop(closed);
+  });
+}
+
+// The others need not wait for an election when a leader leaves politely; nor for one that cannot.
+void Node::hand_over_then(std::function<void()> next) {
+  const bool leads = cluster_ && cluster_->status().leader && cluster_->log_members().size() > 1;
+  if (!leads) return next();
+  auto once = std::make_shared<std::function<void()>>(std::move(next));  // shared by the two ways to go on
+  const auto go_on = [once] {
+    if (auto then = std::exchange(*once, {})) then();
+  };
+  loop_.after(kHandOverMax, go_on);
+  cluster_->log().hand_over("", [go_on](const Result<void>& done) {
+    if (!done) SAMOVAR_LOG(info, main, "nobody took over the lead", kv("error", done.error().message()));
+    go_on();
+  });
 }
 
 Task<void> Node::close_all(std::function<void()> done) {

@@ -1,12 +1,16 @@
 // One Samovar node: its phases, what it opens in each, and the HTTPS server in front.
 //
 //        start                    set-up
-//   ── no keyring ──────▶ new ──────────────▶ ready
-//   ── keyring, key file ────────────────────▶ ready
-//   ── keyring, passphrase ──▶ locked ──────▶ ready
+//   ── no keyring ──────▶ new ──────────────────▶ ready ──▶ removed
+//                          │  added to a cluster    ▲          (by an administrator; until a factory reset)
+//                          └──────▶ joining ────────┤
+//                                     the state came
+//   ── keyring, key file ────────────────────────▶ ready
+//   ── keyring, passphrase ──▶ locked ──────────▶ ready
 //                                     unlock
 //
 // node.cpp: start, stop, samples, alerts. node_setup.cpp: set-up. node_phases.cpp: unlock and ready.
+// node_member.cpp: becoming a member of a cluster, being one, being one no more.
 //
 // Threading: loop only. Ownership: owns everything but the loop and the clock, which outlive it.
 #pragma once
@@ -18,6 +22,7 @@
 #include <vector>
 
 #include "base/pool.hpp"
+#include "daemon/alerts.hpp"
 #include "daemon/api/event_hub.hpp"
 #include "daemon/api/server.hpp"
 #include "daemon/api/services.hpp"
@@ -25,6 +30,7 @@
 #include "daemon/floor_clock.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/jobs/local_models.hpp"
+#include "daemon/node_net.hpp"
 #include "daemon/power/history.hpp"
 #include "daemon/power/history_file.hpp"
 #include "daemon/power/sampler.hpp"
@@ -54,6 +60,7 @@ class Node final : public api::NodeControl {
   // The text a person needs on the console of a new box: addresses, code, fingerprint.
   std::string banner(const std::vector<std::string>& urls) const;
   const std::string& setup_code() const noexcept { return setup_code_; }  // empty once set up
+  std::string short_id() const { return security::short_node_id(facts_.id); }
   // Called on the loop whenever the phase changes.
   void on_phase(std::function<void(api::Phase)> listener) { on_phase_ = std::move(listener); }
   // Lets requests finish and saves; `done` on the loop thread, and then the process must end. Once.
@@ -67,6 +74,7 @@ class Node final : public api::NodeControl {
   cluster::Cluster* cluster() override { return phase_ == api::Phase::ready ? cluster_.get() : nullptr; }
   jobs::DataService* data() override { return phase_ == api::Phase::ready ? data_.get() : nullptr; }
   jobs::ModelService* models() override { return phase_ == api::Phase::ready ? models_.get() : nullptr; }
+  api::Members& members() override { return *net_; }
   const api::SessionKeys* keys() const override { return keys_ ? &*keys_ : nullptr; }
   bool setup_code_matches(std::string_view typed) const override;
   Task<Result<cluster::ClusterInfo>> set_up(api::SetupRequest request, std::string address) override;
@@ -88,12 +96,14 @@ class Node final : public api::NodeControl {
   void on_sample(const power::Sample& sample);
   void refresh_alerts();
   void keep_time_now();
+  void hand_over_then(std::function<void()> next);
   Task<void> close_all(std::function<void()> done);
 
   // node_setup.cpp
   struct Draft;  // what a set-up has made so far
   Task<Result<Draft>> draft_keys(api::SetupRequest& request);
   Result<void> write_draft(const Draft& draft);
+  static Result<void> write_key_file(const std::string& path, const security::SecretBytes& key);
   Task<Result<cluster::ClusterInfo>> found_cluster(const api::SetupRequest& request, Draft& draft,
                                                    std::string address);
   Task<Result<cluster::ClusterInfo>> run_set_up(api::SetupRequest request, std::string address);
@@ -109,6 +119,24 @@ class Node final : public api::NodeControl {
   void open_models(const security::SecretBytes& cmk);
   Task<void> record_start(std::string how, std::string address);
   void on_change(const cluster::Change& change);
+  void set_phase(api::Phase phase);
+
+  // node_member.cpp
+  NodeNetHooks net_hooks();
+  api::NodeReport own_report(bool brief) const;
+  Result<MemberPapers> load_papers() const;
+  Result<MemberPapers> make_papers(const security::Certificate& ca, const security::PrivateKey& ca_key);
+  void open_net();
+  Task<Result<void>> keep_grant(security::JoinGrant grant);
+  Result<void> write_grant(security::JoinGrant& grant);
+  void go_on_as_member();
+  void wait_for_state();
+  void be_removed(const std::string& why);
+  void tell_console();
+  cluster::NodeRecord own_row() const;
+  Task<void> put_own_row();
+  void node_turned(const std::string& node_id);
+  ClusterAlerts cluster_alerts();
 
   // Constant after construction.
   Loop& loop_;
@@ -127,6 +155,11 @@ class Node final : public api::NodeControl {
   bool stopping_ = false;
   unsigned wrong_passphrases_ = 0;
   std::optional<security::Keyring> keyring_;
+  security::SecretBytes cmk_;  // a new member gets it from us
+  std::vector<std::string> urls_;
+  std::string told_console_;
+  bool putting_row_ = false;
+  Loop::Id state_timer_ = 0;
   std::vector<api::Alert> alerts_;
   std::string data_failure_;
   std::uint64_t damaged_shards_ = 0;
@@ -140,6 +173,7 @@ class Node final : public api::NodeControl {
   api::EventHub events_;
   power::History history_;
   power::Sampler sampler_;
+  std::unique_ptr<NodeNet> net_;
   std::optional<api::SessionKeys> keys_;
   std::unique_ptr<cluster::Cluster> cluster_;
   std::unique_ptr<jobs::LocalData> data_;

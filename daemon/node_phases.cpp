@@ -25,6 +25,9 @@ Result<std::unique_ptr<cluster::Cluster>> Node::open_cluster(const SecretBytes& 
   options.node_id = facts_.id;
   options.key_generation = generation;
   options.bootstrap = bootstrap;
+  options.links.exchange = &net_->exchange();
+  options.links.up = [this](const std::string& node_id) { return net_->linked(node_id); };
+  options.join = real_disk().exists(state_->joining_mark());
   options.log.free_bytes_min = std::uint64_t{options_.config.disk_reserve_mib} << 20;
   options.log.ack_before_commit_for_tests = options_.config.plant_early_ack;
   return cluster::Cluster::open(loop_, system_rng(), std::move(options),
@@ -52,14 +55,26 @@ Result<void> Node::unlock_with_key_file() {
   security::wipe(*bytes);
   if (!cmk) return std::move(cmk).error().within("the key file " + path);
   SAMOVAR_CHECK(open_with(*cmk));
-  spawn(record_start("key_file", ""));
+  if (phase_ == api::Phase::ready) spawn(record_start("key_file", ""));
   return {};
 }
 
 Result<void> Node::open_with(const SecretBytes& cmk) {
   SAMOVAR_TRY(cluster_, open_cluster(cmk, keyring_->cluster_id(), keyring_->generation(), false));
+  cmk_ = cmk.clone();
+  if (real_disk().exists(state_->joining_mark())) {
+    open_net();
+    wait_for_state();
+    return {};
+  }
   become_ready(cmk);
   return {};
+}
+
+void Node::set_phase(api::Phase phase) {
+  phase_ = phase;
+  refresh_alerts();
+  if (on_phase_) on_phase_(phase_);
 }
 
 void Node::become_ready(const SecretBytes& cmk) {
@@ -86,12 +101,11 @@ void Node::become_ready(const SecretBytes& cmk) {
       SAMOVAR_LOG(warn, main, "the renewed web certificate is used from the next start on",
                   kv("error", set.error().message()));
   }
+  if (!net_->is_member()) open_net();
   open_data(cmk);
   open_models(cmk);
   security::wipe(setup_code_);
-  phase_ = api::Phase::ready;
-  refresh_alerts();
-  if (on_phase_) on_phase_(phase_);
+  set_phase(api::Phase::ready);
 }
 
 // A store that does not open must not keep a person from the rest of the box: it is an alert.
@@ -107,6 +121,10 @@ void Node::open_data(const SecretBytes& cmk) {
   options.worker.failpoints = options_.config.failpoints;
   options.worker.program =
       options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.exchange = &net_->exchange();
+  options.nodes = [this] { return net_->storage_nodes(); };
+  if (options_.config.repair_grace_s > 0)
+    options.repair_grace = std::chrono::seconds(options_.config.repair_grace_s);
   auto opened = jobs::LocalData::open(loop_, system_rng(), *cluster_, real_disk(), io_, std::move(keys),
                                       std::move(options));
   if (!opened) {
@@ -185,7 +203,13 @@ Task<Result<void>> Node::unlock(SecretBytes passphrase, std::string address) {
     // For the person at the page: what is wrong and what to do, not "internal".
     co_return Error{Errc::unavailable, opened.error().message()};
   }
-  co_await record_start("passphrase", std::move(address));
+  if (phase_ != api::Phase::ready) co_return Result<void>{};  // it becomes ready once the state has arrived
+  // With other members it takes as long as they need to agree: whoever unlocked need not wait for that.
+  if (cluster_->log_members().size() > 1) {
+    spawn(record_start("passphrase", std::move(address)));
+  } else {
+    co_await record_start("passphrase", std::move(address));
+  }
   co_return Result<void>{};
 }
 
@@ -194,15 +218,7 @@ Task<void> Node::record_start(std::string how, std::string address) {
   cluster::Call call;
   call.actor = cluster::Actor::system();
   call.actor.address = std::move(address);
-  cluster::NodeRecord row;
-  row.id = facts_.id;
-  row.name = facts_.hostname;
-  row.hostname = facts_.hostname;
-  row.model = facts_.model;
-  row.version = SAMOVAR_VERSION;
-  row.arch = facts_.arch;
-  auto put = co_await cluster_->put_node(call, std::move(row));
-  if (!put) SAMOVAR_LOG(warn, main, "this node's row was not updated", kv("error", put.error().message()));
+  co_await put_own_row();
   nlohmann::json details = {{"how", how}, {"version", SAMOVAR_VERSION}};
   if (wrong_passphrases_ > 0) details["wrong_passphrases"] = wrong_passphrases_;
   wrong_passphrases_ = 0;
@@ -225,6 +241,8 @@ api::Audience audience_of(const std::optional<cluster::Dataset>& dataset) {
 
 void Node::on_change(const cluster::Change& change) {
   using Kind = cluster::Change::Kind;
+  if (cluster_) net_->cluster_changed(change);
+  if (data_) data_->on_change(change);
   if (phase_ != api::Phase::ready) return;
   switch (change.kind) {
     case Kind::audit:
@@ -234,7 +252,7 @@ void Node::on_change(const cluster::Change& change) {
       events_.publish_change("cluster.changed", api::View{{"cluster", api::cluster_view(*services_)}}.dump());
       break;
     case Kind::nodes:
-      events_.publish_change("node.changed", api::View{{"node", api::node_view(*services_)}}.dump());
+      node_turned(change.id);
       break;
     case Kind::users:
     case Kind::sessions:

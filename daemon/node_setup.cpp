@@ -23,7 +23,20 @@ struct Node::Draft {
 
 namespace {
 
-Result<void> write_key_file(const std::string& path, const SecretBytes& key) {
+struct ClusterCa {
+  security::Certificate certificate;
+  security::PrivateKey key;
+};
+
+Result<ClusterCa> make_ca(const std::string& cluster_id) {
+  SAMOVAR_TRY(auto key, security::PrivateKey::generate());
+  SAMOVAR_TRY(auto certificate, security::make_cluster_ca(key, cluster_id));
+  return ClusterCa{std::move(certificate), std::move(key)};
+}
+
+}  // namespace
+
+Result<void> Node::write_key_file(const std::string& path, const SecretBytes& key) {
   Disk& disk = real_disk();
   if (disk.exists(path))
     return Error{Errc::conflict,
@@ -36,23 +49,13 @@ Result<void> write_key_file(const std::string& path, const SecretBytes& key) {
   return {};
 }
 
-struct ClusterCa {
-  std::string certificate_pem;
-  SecretBytes key;
-};
-
-Result<ClusterCa> make_ca(const std::string& cluster_id) {
-  SAMOVAR_TRY(const auto key, security::PrivateKey::generate());
-  SAMOVAR_TRY(const auto certificate, security::make_cluster_ca(key, cluster_id));
-  return ClusterCa{certificate.to_pem(), key.to_der()};
-}
-
-}  // namespace
-
 Task<Result<cluster::ClusterInfo>> Node::set_up(api::SetupRequest request, std::string address) {
   if (phase_ != api::Phase::fresh)
     co_return Error{Errc::conflict, "this box is set up already: log in instead"};
   if (setting_up_) co_return Error{Errc::conflict, "a set-up is already running: wait for it"};
+  const GuestStatus guest = net_->guest_status();
+  if (guest.state == GuestState::finishing || guest.state == GuestState::done)
+    co_return Error{Errc::conflict, "this node is just becoming a member of " + guest.cluster_name};
   setting_up_ = true;
   auto done = co_await run_set_up(std::move(request), std::move(address));
   setting_up_ = false;
@@ -83,6 +86,7 @@ Task<Result<cluster::ClusterInfo>> Node::run_set_up(api::SetupRequest request, s
   SAMOVAR_CO_CHECK(real_disk().sync_dir(state_->path()));
   SAMOVAR_FAILPOINT("setup.commit.after");
   keyring_ = draft.keys.keyring;
+  cmk_ = draft.keys.cmk.clone();
   become_ready(draft.keys.cmk);
   co_await record_start("set-up", "");
   co_return info;
@@ -144,15 +148,17 @@ Task<Result<cluster::ClusterInfo>> Node::found_cluster(const api::SetupRequest& 
   const Bytes aad = api::ca_wrap_aad(cluster_id, admin->id);
   const auto cost = options_.passphrase_cost;
   const std::function<Result<Bytes>()> work = [ca, password, aad, cost] {
-    return security::wrap_secret_with_password(ca->key, password->view(), aad, cost);
+    return security::wrap_secret_with_password(ca->key.to_der(), password->view(), aad, cost);
   };
   auto wrap = co_await gate_.run<Bytes>(work);
   if (!wrap) co_return std::move(wrap).error();
   auto put = co_await cluster_->put_setting(std::move(call), std::string(api::kCaSetting),
-                                            api::make_ca_document(ca->certificate_pem, admin->id, *wrap),
+                                            api::make_ca_document(ca->certificate.to_pem(), admin->id, *wrap),
                                             std::uint64_t{0});
   if (!put) co_return std::move(put).error();
   SAMOVAR_FAILPOINT("setup.ca.after");
+  if (auto papers = make_papers(ca->certificate, ca->key); !papers) co_return std::move(papers).error();
+  SAMOVAR_FAILPOINT("setup.papers.after");
   co_return info;
 }
 

@@ -40,6 +40,12 @@ class Access {
     copy.every_phase_ = true;
     return copy;
   }
+  // While the box is new there is nobody to log in: anyone may.
+  constexpr Access open_when_new() const {
+    Access copy = *this;
+    copy.open_when_new_ = true;
+    return copy;
+  }
   // A token needs this scope; without one the scope follows from the method (read or write).
   constexpr Access with_scope(std::string_view scope) const {
     Access copy = *this;
@@ -53,6 +59,7 @@ class Access {
   }
   constexpr bool needs_reauth() const noexcept { return reauth_; }
   constexpr bool every_phase() const noexcept { return every_phase_; }
+  constexpr bool is_open_when_new() const noexcept { return open_when_new_; }
   constexpr std::string_view scope() const noexcept { return scope_; }
 
  private:
@@ -67,6 +74,7 @@ class Access {
   std::uint8_t roles_;
   bool reauth_ = false;
   bool every_phase_ = false;
+  bool open_when_new_ = false;
   std::string_view scope_;
 };
 

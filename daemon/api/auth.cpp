@@ -29,6 +29,7 @@ bool has_credential_in_url(const Request& request) {
 std::optional<Response> check_phase(Services& services, const Route& route, const Request& request) {
   const Phase phase = services.node.phase();
   if (phase == Phase::ready || route.access.every_phase()) return std::nullopt;
+  if (phase == Phase::fresh && route.access.is_open_when_new()) return std::nullopt;
   if (phase == Phase::fresh)
     return problem(
         request, 409, "not_set_up",
@@ -36,6 +37,16 @@ std::optional<Response> check_phase(Services& services, const Route& route, cons
   if (phase == Phase::locked)
     return problem(request, 423, "locked",
                    "This box is locked: enter its passphrase on its page or with samovar unlock.");
+  if (phase == Phase::joining)
+    return problem(
+        request, 503, "joining",
+        "This node has just become a member and waits for the cluster's state: try again in a moment. "
+        "If it stays so, samovar doctor says which way is closed.");
+  if (phase == Phase::removed)
+    return problem(
+        request, 409, "removed",
+        "This node was removed from its cluster. To use it again, make it a new one at its console: "
+        "systemctl stop samovard, then samovard --factory-reset.");
   return problem(request, 503, "starting", "The node is starting: try again in a moment.");
 }
 
@@ -161,7 +172,9 @@ Task<std::optional<Response>> guard(Services& services, const Route& route, Requ
                       "Credentials do not belong in an address: send them in the Authorization header, and "
                       "revoke this one.");
   if (auto refused = check_phase(services, route, request)) co_return refused;
-  if (!route.access.needs_user()) co_return check_csrf(services, request, nullptr);
+  const bool anyone = !route.access.needs_user() ||
+                      (route.access.is_open_when_new() && services.node.phase() == Phase::fresh);
+  if (anyone) co_return check_csrf(services, request, nullptr);
   if (services.node.phase() != Phase::ready)
     co_return not_logged_in(request, "Nobody can be logged in before the box is ready.");
   auto identified = identify(services, request);

@@ -38,6 +38,17 @@ std::string with_wrap(json document, const std::string& user_id, ByteView previo
   return document.dump();
 }
 
+// Who can add nodes, by name.
+std::string holders_of(cluster::Cluster& state, const json& document) {
+  std::string names;
+  for (const auto& row : document.value("wraps", json::array())) {
+    const auto user = state.user(row.value("user_id", ""));
+    if (!user || user->disabled || names.find(user->username) != std::string::npos) continue;
+    names += (names.empty() ? "" : " or ") + user->username;
+  }
+  return names.empty() ? "an administrator who has set a password of their own" : names;
+}
+
 struct Rewrapped {
   Bytes previous;
   Bytes added;
@@ -52,6 +63,32 @@ Bytes ca_wrap_aad(std::string_view cluster_id, std::string_view user_id) {
 std::string make_ca_document(const std::string& certificate_pem, const std::string& user_id, ByteView wrap) {
   const json rows = json::array({{{"user_id", user_id}, {"wrap", base64url_encode(wrap)}}});
   return json{{"certificate", certificate_pem}, {"wraps", rows}}.dump();
+}
+
+std::string ca_certificate_pem(cluster::Cluster& state) {
+  const json document = json::parse(state.setting(kCaSetting).json, nullptr, false);
+  return document.is_object() ? document.value("certificate", "") : "";
+}
+
+Task<Result<security::SecretBytes>> unwrap_ca_key(cluster::Cluster& state, security::HashGate& gate,
+                                                  std::string user_id,
+                                                  const security::SecretBytes& password) {
+  const json document = json::parse(state.setting(kCaSetting).json, nullptr, false);
+  if (!document.is_object()) co_return Error{Errc::corrupt, "the cluster CA's document is damaged"};
+  const auto wraps = wraps_of(document, user_id);
+  if (wraps.empty())
+    co_return Error{Errc::not_found,
+                    "your account holds no key to add nodes with; ask " + holders_of(state, document)};
+  const auto info = state.info();
+  const Bytes aad = ca_wrap_aad(info ? info->id : "", user_id);
+  auto secret = std::make_shared<security::SecretBytes>(password.clone());
+  const std::function<Result<security::SecretBytes>()> work = [wraps, aad,
+                                                               secret]() -> Result<security::SecretBytes> {
+    for (const auto& wrap : wraps)
+      if (auto key = security::unwrap_secret_with_password(wrap, secret->view(), aad)) return key;
+    return Error{Errc::denied, "the key to add nodes with was wrapped under an earlier password of yours"};
+  };
+  co_return co_await gate.run<security::SecretBytes>(work);
 }
 
 Task<Result<void>> rewrap_ca_key(cluster::Cluster& state, security::HashGate& gate, cluster::Call call,

@@ -24,6 +24,13 @@ Bytes ca_wrap_aad(std::string_view cluster_id, std::string_view user_id);
 // The document with one wrap.
 std::string make_ca_document(const std::string& certificate_pem, const std::string& user_id, ByteView wrap);
 
+// The CA's key (PKCS #8), opened with a password. Errc::denied: the wraps are of another password;
+// Errc::not_found: this user holds none, and the message says who does.
+Task<Result<security::SecretBytes>> unwrap_ca_key(cluster::Cluster& state, security::HashGate& gate,
+                                                  std::string user_id, const security::SecretBytes& password);
+// The CA's certificate, PEM; empty before there is one.
+std::string ca_certificate_pem(cluster::Cluster& state);
+
 // Adds a wrap under the new password. No error when the user holds none.
 Task<Result<void>> rewrap_ca_key(cluster::Cluster& state, security::HashGate& gate, cluster::Call call,
                                  std::string user_id, const security::SecretBytes& old_password,

@@ -25,6 +25,7 @@ std::string_view openapi_document();  // embedded at build time
 // handlers_setup.cpp
 Task<Response> get_setup(Services& services, Request& request);
 Task<Response> post_setup(Services& services, Request& request);
+Task<Response> post_setup_join(Services& services, Request& request);
 Task<Response> post_setup_check(Services& services, Request& request);
 Task<Response> post_unlock(Services& services, Request& request);
 
@@ -46,7 +47,29 @@ Task<Response> put_setting(Services& services, Request& request);
 Task<Response> get_nodes(Services& services, Request& request);
 Task<Response> get_node(Services& services, Request& request);
 Task<Response> get_history(Services& services, Request& request);
+Task<Response> get_node_removal(Services& services, Request& request);
+Task<Response> post_node_drain(Services& services, Request& request);
+Task<Response> post_node_resume(Services& services, Request& request);
+Task<Response> delete_node(Services& services, Request& request);
+
+// handlers_events.cpp
 Task<Response> get_events(Services& services, Request& request);
+
+// handlers_peers.cpp
+Task<Response> get_peers(Services& services, Request& request);
+Task<Response> post_peers_add(Services& services, Request& request);
+Task<Response> post_peers_invite(Services& services, Request& request);
+Task<Response> post_peer_approve(Services& services, Request& request);
+Task<Response> post_peer_confirm(Services& services, Request& request);
+Task<Response> post_peer_cancel(Services& services, Request& request);
+Task<Response> post_peer_block(Services& services, Request& request);
+Task<Response> post_peer_unblock(Services& services, Request& request);
+
+// handlers_links.cpp
+Task<Response> get_links(Services& services, Request& request);
+Task<Response> post_links_test(Services& services, Request& request);
+Task<Response> get_doctor(Services& services, Request& request);
+Task<Response> post_doctor_probe(Services& services, Request& request);
 
 // handlers_users.cpp
 Task<Response> get_users(Services& services, Request& request);
@@ -168,6 +191,9 @@ cluster::PageQuery page_of(const Request& request, std::optional<Response>& refu
 // If-Match as a revision: 428 when missing, 412 when it can match nothing; "*" is no revision.
 std::optional<std::uint64_t> if_match(const Request& request, std::optional<Response>& refused);
 bool is_username(std::string_view text);
+// The caller's own password, with all the brakes of a log-in; the answer to give when it is wrong.
+Task<std::optional<Response>> check_own_password(Services& services, Request& request,
+                                                 const security::SecretBytes& password);
 Response not_found(const Request& request);
 inline bool is_admin(const Request& request) { return request.caller->user.role == cluster::Role::admin; }
 

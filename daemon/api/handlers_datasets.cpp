@@ -144,8 +144,10 @@ Task<Response> patch_dataset(Services& services, Request& request) {
   change.name = fields.text("name", Need::optional, kNameRule);
   change.description = fields.text("description", Need::optional, kDescriptionRule);
   change.owner_id = fields.text("owner_id", Need::optional, {1, 64, false});
+  if (const auto copies = fields.integer("copies", Need::optional, 0, cluster::kCopiesMax))
+    change.copies = static_cast<unsigned>(*copies);
   fields.finish();
-  if (errors.empty() && !change.name && !change.description && !change.owner_id)
+  if (errors.empty() && !change.name && !change.description && !change.owner_id && !change.copies)
     errors.push_back({"", "required", "Nothing to change was sent."});
   if (change.owner_id) {
     const auto owner = find_user(services, *change.owner_id);

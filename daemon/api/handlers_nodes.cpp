@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "base/ids.hpp"
-#include "daemon/api/event_hub.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"
@@ -84,32 +84,80 @@ View history_view(const power::HistoryTable& table, const std::string& node) {
           {"cols", std::move(cols)}};
 }
 
-std::string hello_text(Services& services) {
-  const View hello = {{"nodes", nodes_view(services)},
-                      {"cluster", cluster_view(services)},
-                      {"alerts", alerts_view(services)}};
-  return hello.dump(-1, ' ', false, View::error_handler_t::replace);
+// A member that is not removed.
+std::optional<cluster::NodeRecord> member_row(Services& services, std::string_view id) {
+  auto row = services.cluster().node(id);
+  if (row && row->state == cluster::NodeState::removed) row.reset();
+  return row;
 }
 
-// How long the caller's session or token lives; negative once it has ended.
-std::chrono::seconds remaining_life(Services& services, const Caller& caller) {
-  constexpr std::chrono::seconds kEnded{-1};
-  if (services.node.phase() != Phase::ready) return kEnded;
-  auto& state = services.cluster();
-  const WallTime now = services.now();
-  const auto user = state.user(caller.user.id);
-  if (!user || user->disabled || user->role != caller.user.role) return kEnded;
-  WallTime end;
-  if (caller.token) {
-    const auto token = state.token(caller.token->id);
-    if (!token) return kEnded;
-    end = token->expires_at;
-  } else {
-    const auto session = state.session(caller.session->id);
-    if (!session || !is_live(services, *session)) return kEnded;
-    end = std::min(session->expires_at, idle_end(services, *session));
+Task<Response> drain(Services& services, Request& request, bool on) {
+  if (!member_row(services, request.param("id"))) co_return not_found(request);
+  auto done = co_await services.cluster().drain_node(call_of(request), std::string(request.param("id")), on);
+  if (!done) co_return problem_from(done.error(), request);
+  co_return json_response(200, node_view(services, *done));
+}
+
+struct Removal {
+  cluster::DrainPreview preview;
+  bool quorum_after = true;  // those that are left and answer are a majority
+};
+
+Removal removal_of(Services& services, const cluster::NodeRecord& row) {
+  Removal out;
+  const auto& state = services.cluster();
+  out.preview = cluster::preview_drain(state.stored_files(), services.members().storage_nodes(), row.id);
+  std::size_t voters = 0;
+  std::size_t answering = 0;
+  for (const auto& member : state.log_members()) {
+    if (member.node_id == row.id || member.voice != raft::Voice::voter) continue;
+    ++voters;
+    if (member.node_id == services.node.facts().id || services.members().contact(member.node_id).reachable)
+      ++answering;
   }
-  return std::chrono::floor<std::chrono::seconds>(end - now);
+  out.quorum_after = voters == 0 || answering > voters / 2;
+  return out;
+}
+
+// What a person should know before they go on, worst first.
+std::string removal_sentence(const Removal& removal, const cluster::NodeRecord& row) {
+  const auto& preview = removal.preview;
+  if (preview.last_copies > 0)
+    return fmt::format("{} holds the only copy of {} {}: they would be lost. Drain it first.", row.name,
+                       preview.last_copies, preview.last_copies == 1 ? "file" : "files");
+  if (!removal.quorum_after)
+    return fmt::format("Without {} those that are left and answer are no majority: nothing could be changed.",
+                       row.name);
+  if (!preview.fits_elsewhere)
+    return fmt::format("What {} holds does not fit on the other nodes: some data would have fewer copies.",
+                       row.name);
+  if (preview.below_wanted > 0)
+    return fmt::format("{} {} would have fewer copies than wanted until they are made anew elsewhere.",
+                       preview.below_wanted, preview.below_wanted == 1 ? "file" : "files");
+  return fmt::format("{} can be removed: everything it holds is kept elsewhere, too.", row.name);
+}
+
+View removal_view(Services& services, const cluster::NodeRecord& row) {
+  const Removal removal = removal_of(services, row);
+  return {{"files", removal.preview.files},
+          {"bytes", removal.preview.bytes},
+          {"last_copies", removal.preview.last_copies},
+          {"below_wanted", removal.preview.below_wanted},
+          {"fits_elsewhere", removal.preview.fits_elsewhere},
+          {"quorum_after", removal.quorum_after},
+          {"sentence", removal_sentence(removal, row)}};
+}
+
+// 409 with the preview when something would be lost or fall below what was asked for.
+std::optional<Response> unsafe_removal(Services& services, const Request& request,
+                                       const cluster::NodeRecord& row) {
+  const Removal removal = removal_of(services, row);
+  if (removal.preview.last_copies == 0 && removal.preview.below_wanted == 0 && removal.quorum_after)
+    return std::nullopt;
+  Problem unsafe{409, "unsafe_removal", {}, removal_sentence(removal, row), {}, {}};
+  unsafe.extra = removal_view(services, row).dump();
+  unsafe.extra_name = "removal";
+  return to_response(unsafe, request);
 }
 
 }  // namespace
@@ -118,53 +166,65 @@ Task<Response> get_nodes(Services& services, Request& request) {
   std::optional<Response> refused;
   page_of(request, refused);
   if (refused) co_return std::move(*refused);
+  co_await services.members().refresh();
   co_return json_response(200, page_view(nodes_view(services), ""));
 }
 
 Task<Response> get_node(Services& services, Request& request) {
-  if (request.param("id") != services.node.facts().id) co_return not_found(request);
-  co_return json_response(200, node_view(services));
+  const std::string_view id = request.param("id");
+  co_await services.members().refresh();
+  if (const auto row = services.cluster().node(id)) co_return json_response(200, node_view(services, *row));
+  if (id != services.node.facts().id) co_return not_found(request);
+  co_return json_response(200, self_view(services));
 }
 
 Task<Response> get_history(Services& services, Request& request) {
   const std::string& self = services.node.facts().id;
-  const std::string_view node = request.query_value("node");
-  if (!node.empty() && node != self) co_return not_found(request);
+  const std::string node(request.query_value("node"));
+  const bool own = node.empty() || node == self;
+  if (!own && !member_row(services, node)) co_return not_found(request);
   auto query = history_query(services, request);
   if (!query) co_return problem(request, 400, "bad_query", query.error().message() + ".");
-  auto table = services.node.history().query(*query);
-  if (!table) co_return problem(request, 400, "bad_query", table.error().message() + ".");
-  co_return json_response(200, history_view(*table, self));
+  if (own) {
+    auto table = services.node.history().query(*query);
+    if (!table) co_return problem(request, 400, "bad_query", table.error().message() + ".");
+    co_return json_response(200, history_view(*table, self));
+  }
+  auto table = co_await services.members().history_of(node, std::move(*query));
+  if (!table && table.error().code() == Errc::invalid)
+    co_return problem(request, 400, "bad_query", table.error().message() + ".");
+  if (!table)
+    co_return problem(request, 503, "node_unreachable",
+                      "The history of a node is kept by that node, and it does not answer now.");
+  co_return json_response(200, history_view(*table, node));
 }
 
-Task<Response> get_events(Services& services, Request& request) {
-  Subscription subscription;
-  subscription.topics = items_of(request.query_value("topics"));
-  for (const auto& topic : subscription.topics) {
-    const std::string head = topic.substr(0, topic.find('.'));
-    constexpr std::array<std::string_view, 10> kTopics = {
-        "node", "alert", "audit", "cluster", "session", "dataset", "operation", "job", "model", "scoring"};
-    if (std::find(kTopics.begin(), kTopics.end(), head) == kTopics.end())
-      co_return problem(
-          request, 400, "bad_query",
-          "topics may be node, alert, audit, cluster, session, dataset, operation, job, model and "
-          "scoring.");
+Task<Response> get_node_removal(Services& services, Request& request) {
+  const auto row = member_row(services, request.param("id"));
+  if (!row) co_return not_found(request);
+  co_await services.members().refresh();
+  co_return json_response(200, removal_view(services, *row));
+}
+
+Task<Response> post_node_drain(Services& services, Request& request) {
+  return drain(services, request, true);
+}
+
+Task<Response> post_node_resume(Services& services, Request& request) {
+  return drain(services, request, false);
+}
+
+Task<Response> delete_node(Services& services, Request& request) {
+  const auto row = member_row(services, request.param("id"));
+  if (!row) co_return not_found(request);
+  const std::string_view force = request.query_value("force");
+  if (force != "1" && force != "true") {
+    co_await services.members().refresh();
+    if (auto unsafe = unsafe_removal(services, request, *row)) co_return std::move(*unsafe);
   }
-  const auto role = request.caller->user.role;
-  subscription.audit = role == cluster::Role::admin || role == cluster::Role::auditor;
-  subscription.user_id = request.caller->user.id;
-  subscription.admin = role == cluster::Role::admin;
-  subscription.last_event_id = std::string(request.headers.get("Last-Event-ID").substr(0, 64));
-  subscription.hello = [&services] { return hello_text(services); };
-  subscription.remaining = [&services, caller = request.caller] { return remaining_life(services, *caller); };
-  Response response;
-  response.headers.set("Content-Type", "text/event-stream");
-  response.events = [&services, subscription](std::shared_ptr<EventSink> sink) {
-    // The session may have ended between the guard and the first byte.
-    if (subscription.remaining() < std::chrono::seconds::zero()) return sink->close();
-    services.events.subscribe(std::move(sink), subscription);
-  };
-  co_return response;
+  auto done = co_await services.cluster().remove_node(call_of(request), row->id);
+  if (!done) co_return problem_from(done.error(), request);
+  co_return no_content();
 }
 
 }  // namespace samovar::api

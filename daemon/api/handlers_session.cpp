@@ -170,6 +170,14 @@ Task<Response> delete_session(Services& services, Request& request) {
   co_return response;
 }
 
+Task<std::optional<Response>> check_own_password(Services& services, Request& request,
+                                                 const security::SecretBytes& password) {
+  std::string fresh_device;
+  const Bytes device = device_hash(services, request, fresh_device);
+  co_return co_await check_password(services, request, request.caller->user.username, password, device,
+                                    false);
+}
+
 Task<Response> post_reauth(Services& services, Request& request) {
   std::optional<Response> refused;
   auto body = take_object(request, refused);
@@ -180,10 +188,7 @@ Task<Response> post_reauth(Services& services, Request& request) {
   fields.finish();
   if (!errors.empty()) co_return validation_problem(request, std::move(errors));
   const Caller& caller = *request.caller;
-  std::string fresh_device;
-  const Bytes device = device_hash(services, request, fresh_device);
-  if (auto wrong = co_await check_password(services, request, caller.user.username, *password, device, false))
-    co_return std::move(*wrong);
+  if (auto wrong = co_await check_own_password(services, request, *password)) co_return std::move(*wrong);
   auto session = co_await services.cluster().reauthenticate(call_of(request), caller.session->id);
   if (!session) co_return problem_from(session.error(), request);
   Caller fresh = caller;
@@ -209,10 +214,7 @@ Task<Response> post_password(Services& services, Request& request) {
   }
   fields.finish();
   if (!errors.empty()) co_return validation_problem(request, std::move(errors));
-  std::string fresh_device;
-  const Bytes device = device_hash(services, request, fresh_device);
-  if (auto wrong = co_await check_password(services, request, caller.user.username, *current, device, false))
-    co_return std::move(*wrong);
+  if (auto wrong = co_await check_own_password(services, request, *current)) co_return std::move(*wrong);
   auto hash = co_await services.gate.hash_password(fresh->clone(), services.node.keys()->pepper);
   if (!hash) co_return problem_from(hash.error(), request);
   auto& state = services.cluster();

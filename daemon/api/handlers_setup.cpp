@@ -7,6 +7,7 @@
 #include "daemon/api/time_zone.hpp"
 #include "daemon/api/views.hpp"
 #include "security/password.hpp"
+#include "security/short_id.hpp"
 
 namespace samovar::api {
 namespace {
@@ -21,6 +22,21 @@ Response wait_response(const Request& request, Duration wait) {
        {},
        seconds},
       request);
+}
+
+bool from_this_machine(const Request& request) {
+  return request.remote_address.starts_with("127.") || request.remote_address == "::1" ||
+         request.remote_address.starts_with("::ffff:127.");
+}
+
+// The code proves that whoever types it stands before this node: over the network nobody gets it.
+View guest_view(Services& services, const Request& request) {
+  const GuestView guest = services.members().guest();
+  const bool shown = from_this_machine(request) && !guest.code.empty();
+  return {{"state", guest.state},
+          {"code", shown ? View(guest.code) : View(nullptr)},
+          {"cluster_name", guest.cluster_name.empty() ? View(nullptr) : View(guest.cluster_name)},
+          {"short_id", security::short_form(services.node.facts().id)}};
 }
 
 Response already_set_up(const Request& request) {
@@ -92,13 +108,14 @@ SetupRequest read_setup(nlohmann::json& body, std::string& code, std::vector<Fie
 
 }  // namespace
 
-Task<Response> get_setup(Services& services, Request&) {
+Task<Response> get_setup(Services& services, Request& request) {
   const NodeFacts& facts = services.node.facts();
   View body = {{"phase", to_string(services.node.phase())},
                {"version", SAMOVAR_VERSION},
                {"node", {{"id", facts.id}, {"hostname", facts.hostname}, {"model", facts.model}}},
                {"api", "v1"},
                {"fingerprint", services.node.web_certificate().fingerprint}};
+  if (services.node.phase() == Phase::fresh) body["join"] = guest_view(services, request);
   if (services.node.phase() == Phase::ready) {
     const auto general = nlohmann::json::parse(services.cluster().setting("general").json, nullptr, false);
     if (general.is_object() && general.contains("login_banner") && general["login_banner"].is_string() &&
@@ -124,6 +141,26 @@ Task<Response> post_setup(Services& services, Request& request) {
   services.setup_backoff.succeeded();
   const View answer = {{"cluster", {{"id", done->id}, {"name", done->name}}}};
   co_return json_response(201, answer);
+}
+
+Task<Response> post_setup_join(Services& services, Request& request) {
+  if (services.node.phase() != Phase::fresh) co_return already_set_up(request);
+  std::optional<Response> refused;
+  auto body = take_object(request, refused);
+  if (refused) co_return std::move(*refused);
+  std::vector<FieldError> errors;
+  Fields fields(*body, "", errors);
+  const auto code = fields.text("setup_code", Need::required);
+  const auto words = fields.text("words", Need::required, {1, 128, false});
+  const auto digest = fields.text("ca_digest", Need::optional, {0, 64, false});
+  fields.finish();
+  if (auto wrong = check_code(services, request, code.value_or(""))) co_return std::move(*wrong);
+  if (!errors.empty()) co_return validation_problem(request, std::move(errors));
+  auto expected = co_await services.members().expect_words(*words, digest.value_or(""));
+  if (!expected && expected.error().code() == Errc::invalid)
+    co_return validation_problem(request, {{"/words", "format", expected.error().message() + "."}});
+  if (!expected) co_return problem_from(expected.error(), request);
+  co_return json_response(202, guest_view(services, request));
 }
 
 Task<Response> post_setup_check(Services& services, Request& request) {

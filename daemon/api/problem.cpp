@@ -63,6 +63,8 @@ std::optional<Mapped> mapped_refusal(const Error& error) {
       return Mapped{409, "node_known"};
     case cluster::Refusal::last_node:
       return Mapped{409, "last_node"};
+    case cluster::Refusal::no_quorum:
+      return Mapped{503, "no_quorum"};
   }
   return std::nullopt;
 }
@@ -152,6 +154,7 @@ Response to_response(const Problem& problem, const Request& request) {
     for (const auto& e : problem.errors)
       body["errors"].push_back({{"pointer", e.pointer}, {"code", e.code}, {"detail", e.detail}});
   }
+  if (!problem.extra_name.empty()) body[problem.extra_name] = Json::parse(problem.extra, nullptr, false);
   // The Open Inference Protocol has one member for errors; the rest tells more to those who know us.
   if (request.path.starts_with("/v2")) body["error"] = problem.detail;
   if (problem.retry_after) body["retry_after_s"] = problem.retry_after->count();

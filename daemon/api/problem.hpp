@@ -28,6 +28,8 @@ struct Problem {
   std::string detail;
   std::vector<FieldError> errors;
   std::optional<std::chrono::seconds> retry_after;
+  std::string extra_name = {};  // a member of its own, as RFC 9457 allows
+  std::string extra = {};       // its JSON
 };
 
 Response to_response(const Problem& problem, const Request& request);

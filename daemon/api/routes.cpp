@@ -1,7 +1,10 @@
 #include "daemon/api/routes.hpp"
 
+#include <fmt/format.h>
+
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
+#include "daemon/api/members.hpp"
 #include "daemon/api/predict_body.hpp"
 #include "daemon/api/problem.hpp"
 #include "daemon/api/tus.hpp"
@@ -55,6 +58,7 @@ const Row kRows[] = {
     {Method::get, "/api/v1/setup", kAnyoneAlways, Body::none, get_setup},
     {Method::post, "/api/v1/setup", kAnyoneAlways, Body::json, post_setup},
     {Method::post, "/api/v1/setup:check", kAnyoneAlways, Body::json, post_setup_check},
+    {Method::post, "/api/v1/setup:join", kAnyoneAlways, Body::json, post_setup_join},
     {Method::post, "/api/v1/unlock", kAnyoneAlways, Body::json, post_unlock},
 
     {Method::post, "/api/v1/session", kAnyone, Body::json, post_session},
@@ -71,6 +75,25 @@ const Row kRows[] = {
 
     {Method::get, "/api/v1/nodes", kPeople, Body::none, get_nodes},
     {Method::get, "/api/v1/nodes/{id}", kPeople, Body::none, get_node},
+    {Method::get, "/api/v1/nodes/{id}:removal", kPeople, Body::none, get_node_removal},
+    {Method::post, "/api/v1/nodes/{id}:drain", kAdmin, Body::none, post_node_drain},
+    {Method::post, "/api/v1/nodes/{id}:resume", kAdmin, Body::none, post_node_resume},
+    {Method::del, "/api/v1/nodes/{id}", kAdmin.with_scope(kNoToken).with_reauth(), Body::none, delete_node},
+    {Method::get, "/api/v1/links", kPeople, Body::none, get_links},
+    {Method::post, "/api/v1/links:test", kAdmin, Body::json, post_links_test},
+    {Method::get, "/api/v1/doctor", kAdmin.open_when_new(), Body::none, get_doctor},
+    {Method::post, "/api/v1/doctor:probe", kAdmin, Body::json, post_doctor_probe},
+
+    // Adding nodes. Who approves types the password in the same request: it opens the CA's key.
+    {Method::get, "/api/v1/peers", kAdmin, Body::none, get_peers},
+    {Method::post, "/api/v1/peers:add", kAdmin, Body::json, post_peers_add},
+    {Method::post, "/api/v1/peers:invite", kAdmin.with_scope(kNoToken), Body::json, post_peers_invite},
+    {Method::post, "/api/v1/peers/{id}:approve", kAdmin.with_scope(kNoToken), Body::json, post_peer_approve},
+    {Method::post, "/api/v1/peers/{id}:confirm", kAdmin.with_scope(kNoToken), Body::json, post_peer_confirm},
+    {Method::post, "/api/v1/peers/{id}:cancel", kAdmin, Body::none, post_peer_cancel},
+    {Method::post, "/api/v1/peers/{id}:block", kAdmin, Body::none, post_peer_block},
+    {Method::post, "/api/v1/peers/{id}:unblock", kAdmin, Body::none, post_peer_unblock},
+
     {Method::get, "/api/v1/metrics/history", kPeople, Body::none, get_history},
     {Method::get, "/api/v1/events", kPeople, Body::none, get_events},
 
@@ -213,14 +236,42 @@ Task<Response> run_with_data(Services& services, const Row& row, Request& reques
   return missing ? unavailable(request) : row.run(services, request);
 }
 
+// How many of the members answer, for a person who wonders why nothing can be changed.
+Response no_quorum(Services& services, const Request& request) {
+  std::size_t voters = 0;
+  std::size_t here = 0;
+  for (const auto& member : services.cluster().log_members()) {
+    if (member.voice != raft::Voice::voter) continue;
+    ++voters;
+    if (member.node_id == services.node.facts().id || services.members().contact(member.node_id).reachable)
+      ++here;
+  }
+  return problem(
+      request, 503, "no_quorum",
+      fmt::format("Nothing can be changed now: this side of the network has {} of {} voting nodes, and "
+                  "more than half are needed. Reading still works. Bring the missing nodes back, or "
+                  "go to the side that has more.",
+                  here, voters));
+}
+
+bool says_no_quorum(const Response& response) {
+  return response.status == 503 && response.body.find("\"code\":\"no_quorum\"") != std::string::npos;
+}
+
+// Whatever a handler was about: a change that found no leader says so in one way.
+Task<Response> run_row(Services& services, const Row& row, Request& request) {
+  const bool data = needs_data(row.pattern) || needs_models(row.pattern);
+  Response response = co_await (data ? run_with_data(services, row, request) : row.run(services, request));
+  if (says_no_quorum(response) && services.node.cluster() != nullptr) co_return no_quorum(services, request);
+  co_return response;
+}
+
 }  // namespace
 
 std::vector<Route> make_routes(Services& services) {
   std::vector<Route> routes;
   for (const Row& row : kRows) {
-    Handler handler = [&services, run = row.run](Request& request) { return run(services, request); };
-    if (needs_data(row.pattern) || needs_models(row.pattern))
-      handler = [&services, &row](Request& request) { return run_with_data(services, row, request); };
+    Handler handler = [&services, &row](Request& request) { return run_row(services, row, request); };
     routes.push_back({row.method, row.pattern, row.access, row.body, std::move(handler), row.body_bytes_max});
   }
   return routes;

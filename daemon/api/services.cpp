@@ -10,8 +10,12 @@ std::string_view to_string(Phase phase) noexcept {
       return "locked";
     case Phase::starting:
       return "starting";
+    case Phase::joining:
+      return "joining";
     case Phase::ready:
       return "ready";
+    case Phase::removed:
+      return "removed";
   }
   return "starting";
 }

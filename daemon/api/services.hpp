@@ -32,12 +32,15 @@ class ModelService;
 namespace samovar::api {
 
 class EventHub;
+class Members;
 
 enum class Phase : std::uint8_t {
   fresh,     // "new": not set up
   locked,    // needs the passphrase
   starting,  // opening its state
+  joining,   // a member since a moment ago: the state is on its way
   ready,
+  removed,  // was a member: only a factory reset makes it useful again
 };
 std::string_view to_string(Phase phase) noexcept;
 
@@ -101,6 +104,7 @@ class NodeControl {
   virtual const SessionKeys* keys() const = 0;
   virtual jobs::DataService* data() { return nullptr; }
   virtual jobs::ModelService* models() { return nullptr; }
+  virtual Members& members();  // of a box that is alone, unless somebody knows better
 
   virtual bool setup_code_matches(std::string_view typed) const = 0;
   // Errc::conflict when it is set up already, or another set-up runs.
@@ -133,6 +137,7 @@ struct Services {
   cluster::Cluster& cluster() const { return *node.cluster(); }
   jobs::DataService& data() const { return *node.data(); }
   jobs::ModelService& models() const { return *node.models(); }
+  Members& members() const { return node.members(); }
 };
 
 }  // namespace samovar::api

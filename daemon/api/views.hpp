@@ -7,6 +7,7 @@
 #include <string>
 
 #include "daemon/api/auth.hpp"
+#include "daemon/api/members.hpp"
 #include "daemon/api/services.hpp"
 
 namespace samovar::api {
@@ -25,9 +26,18 @@ View audit_view(const cluster::AuditEntry& entry);
 View cluster_view(Services& services);
 View alert_view(const Alert& alert);
 View alerts_view(Services& services);  // a list of items
-View node_view(Services& services);    // this node
-View nodes_view(Services& services);   // a list of items
+View node_view(Services& services, const cluster::NodeRecord& row);
+View self_view(Services& services);   // this node
+View nodes_view(Services& services);  // the members, a list of items
 View sample_view(const power::Sample& sample);
+View sensors_view(const power::Sensors& sensors);
+
+// views_members.cpp
+View link_view(const LinkReport& link);
+View peer_view(const PeerEntry& peer);
+View join_view(const PendingJoin& join);
+View checks_view(const std::vector<DoctorCheck>& checks);
+View doctor_view(const DoctorReport& report);
 
 // {items, next_cursor}
 View page_view(View items, const std::string& next_cursor);

@@ -6,6 +6,7 @@
 
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
+#include "daemon/api/members.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 
 namespace samovar::api {
@@ -91,6 +92,7 @@ View dataset_view(Services& services, const cluster::Actor& actor, const cluster
           {"binned_at", time_view(dataset.binned_at)},
           {"purge_at", time_view(purge_at)},
           {"granted", granted_view(services, actor, dataset)},
+          {"copies", dataset.copies},
           {"may_read_rows", cluster::may_read_rows(actor, dataset)},
           {"damaged", summary.shards_damaged > 0},
           {"revision", dataset.revision}};
@@ -122,14 +124,52 @@ View dataset_detail_view(Services& services, const cluster::Actor& actor, const 
   return view;
 }
 
+namespace {
+
+struct Holder {
+  std::string name;
+  const char* state = "unreachable";
+};
+
+std::map<std::string, Holder> holders_of(Services& services) {
+  std::map<std::string, Holder> holders;
+  for (const auto& node : services.cluster().nodes()) {
+    const bool here = node.id == services.node.facts().id || services.members().contact(node.id).reachable;
+    const bool draining = node.state == cluster::NodeState::draining;
+    holders[node.id] = {node.name, !here ? "unreachable" : draining ? "draining" : "up"};
+  }
+  // A box that is alone may have no row yet.
+  holders.try_emplace(services.node.facts().id, Holder{services.node.facts().hostname, "up"});
+  return holders;
+}
+
+// What was asked for, as far as there are nodes for it.
+std::size_t copies_wanted(Services& services, const std::string& dataset_id) {
+  const auto rows = services.cluster().nodes();
+  const auto storage = static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const auto& row) { return row.state == cluster::NodeState::active; }));
+  const auto dataset = services.cluster().dataset(dataset_id);
+  const std::size_t asked = dataset ? dataset->copies : 0;
+  return asked > 0 ? asked : cluster::default_copies(std::max<std::size_t>(1, storage));
+}
+
+}  // namespace
+
 View shards_view(Services& services, const cluster::DatasetVersion& version) {
-  std::map<std::string, std::string> names;
-  for (const auto& node : services.cluster().nodes()) names[node.id] = node.name;
+  const auto holders = holders_of(services);
   View items = View::array();
   std::size_t copies = version.shards.empty() ? 0 : SIZE_MAX;
+  std::size_t reachable = copies;
   for (const auto& shard : version.shards) {
     View nodes = View::array();
-    for (const auto& id : shard.node_ids) nodes.push_back({{"id", id}, {"name", names[id]}});
+    std::size_t here = 0;
+    for (const auto& id : shard.node_ids) {
+      const auto known = holders.find(id);
+      const Holder holder = known != holders.end() ? known->second : Holder{};
+      nodes.push_back({{"id", id}, {"name", holder.name}, {"state", holder.state}});
+      if (holder.state != std::string_view("unreachable")) ++here;
+    }
+    reachable = std::min(reachable, shard.damaged ? 0 : here);
     items.push_back({{"number", shard.number},
                      {"rows", shard.rows},
                      {"blocks", shard.blocks},
@@ -139,7 +179,12 @@ View shards_view(Services& services, const cluster::DatasetVersion& version) {
                      {"damaged", shard.damaged}});
     copies = std::min(copies, shard.damaged ? 0 : shard.node_ids.size());
   }
-  return {{"items", items}, {"copies", copies}, {"tolerates", copies > 0 ? copies - 1 : 0}};
+  return {{"items", items},
+          {"copies", copies},
+          {"tolerates", copies > 0 ? copies - 1 : 0},
+          {"copies_wanted", copies_wanted(services, version.dataset_id)},
+          {"copies_now", reachable},
+          {"may_lose", reachable > 0 ? reachable - 1 : 0}};
 }
 
 View formats_view() {

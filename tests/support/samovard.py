@@ -80,8 +80,14 @@ class Samovard:
     # ---- the process ----
 
     def command(self):
+        # Many run at once on one machine: each has ports of its own, and none looks for the others unless told to.
+        alone = []
+        if "--mesh-listen" not in self.arguments:
+            alone += ["--mesh-listen", "127.0.0.1:0"]
+        if "--discovery-port" not in self.arguments:
+            alone += ["--discovery-port", "0"]
         return self.wrapper + [self.binary, "--state-dir", self.state_dir, "--listen", self.listen,
-                               "--log-format", "text"] + self.arguments
+                               "--log-format", "text"] + alone + self.arguments
 
     def start(self, extra=()):
         """Waits for the READY line. StartFailed when the daemon ends before it."""

@@ -58,5 +58,27 @@ TEST(Alerts, KeepTheTimeTheyBegan) {
   EXPECT_FALSE(same_alerts(first, {}));
 }
 
+TEST(Alerts, ClustersHaveTroublesOfTheirOwn) {
+  AlertInputs inputs = healthy();
+  inputs.cluster.members = 2;
+  EXPECT_EQ(ids(current_alerts(inputs, {})), "two_nodes:info ");
+  inputs.cluster.members = 3;
+  EXPECT_EQ(ids(current_alerts(inputs, {})), "");
+  inputs.cluster.writable = false;
+  inputs.cluster.cloned = "K7Q2-M4XP at 10.0.0.9:4123";
+  inputs.cluster.unreachable = {"urn", "kettle"};
+  inputs.cluster.lost = 1;
+  inputs.cluster.under_replicated = 2;
+  inputs.cluster.skewed = {"urn"};
+  inputs.cluster.other_versions = {"urn (0.2.0)"};
+  inputs.cluster.trouble = "port 7443 is in use";
+  const auto alerts = current_alerts(inputs, {});
+  EXPECT_EQ(ids(alerts),
+            "no_quorum:critical cloned_node:critical node_unreachable:warning data_unreachable:critical "
+            "copies_missing:warning clock_skew:warning other_version:info mesh_port:warning ");
+  for (const auto& alert : alerts) EXPECT_FALSE(alert.remedy.empty()) << alert.id;
+  EXPECT_EQ(alerts[2].detail, "urn, kettle");
+}
+
 }  // namespace
 }  // namespace samovar::daemon

@@ -108,6 +108,7 @@ Box::Box() {
   node.fake_data = &data;
   data.state = node.state.get();
   node.fake_models = &models;
+  node.fake_members = &members;
   models.state = node.state.get();
   services.reset(new Services{timed, system_rng(), node, *gate, events});
   router = std::make_unique<Router>(Router::create(make_routes(*services)).value());

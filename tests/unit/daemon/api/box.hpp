@@ -18,6 +18,7 @@
 #include "daemon/floor_clock.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/unit/daemon/api/fake_data.hpp"
+#include "tests/unit/daemon/api/fake_members.hpp"
 #include "tests/unit/daemon/api/fake_models.hpp"
 
 namespace samovar::api::test {
@@ -45,6 +46,7 @@ class FakeNode : public NodeControl {
   const SessionKeys* keys() const override { return &session_keys; }
   jobs::DataService* data() override { return current == Phase::ready ? fake_data : nullptr; }
   jobs::ModelService* models() override { return current == Phase::ready ? fake_models : nullptr; }
+  Members& members() override { return *fake_members; }
   bool setup_code_matches(std::string_view typed) const override { return typed == "K7Q2-M4XP"; }
   Task<Result<cluster::ClusterInfo>> set_up(SetupRequest request, std::string address) override;
   Task<Result<void>> unlock(security::SecretBytes passphrase, std::string address) override;
@@ -61,6 +63,7 @@ class FakeNode : public NodeControl {
   std::unique_ptr<cluster::Cluster> state;
   FakeData* fake_data = nullptr;  // the box's
   FakeModels* fake_models = nullptr;
+  FakeMembers* fake_members = nullptr;
   power::Sample latest;
   power::Sensors sensor_facts;
   power::History past;
@@ -153,6 +156,7 @@ class Box {
   FakeNode node;
   FakeData data{clock};
   FakeModels models{clock};
+  FakeMembers members;
   std::unique_ptr<Services> services;
   std::unique_ptr<Router> router;
   Guard guard;

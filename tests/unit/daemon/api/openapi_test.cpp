@@ -26,7 +26,9 @@ json access_of(const Route& route) {
   if (tokens.empty()) tokens = is_unsafe(route.method) ? "write" : "read";
   if (!route.access.needs_user()) tokens = "never";
   json phases = json::array({"ready"});
-  if (route.access.every_phase()) phases = json::array({"new", "locked", "starting", "ready"});
+  if (route.access.is_open_when_new()) phases = json::array({"new", "ready"});
+  if (route.access.every_phase())
+    phases = json::array({"new", "locked", "starting", "joining", "ready", "removed"});
   return {{"roles", roles}, {"tokens", tokens}, {"reauth", route.access.needs_reauth()}, {"phases", phases}};
 }
 
@@ -157,6 +159,37 @@ TEST(OpenApi, AnswersHaveTheShapeOfTheirSchemas) {
   expect_shape(document, "Operation", box.post("/api/v1/datasets:sample", nullptr, as).body);
   expect_shape(document, "OperationList", box.get("/api/v1/operations", as).body);
   expect_shape(document, "Problem", box.get("/api/v1/users/usr_none", as).body);
+}
+
+TEST(OpenApi, AnswersAboutOtherNodesHaveTheShapeOfTheirSchemas) {
+  Box box;
+  const json document = json::parse(openapi_document());
+  const As as = box.log_in(box.admin);
+  PeerEntry peer;
+  peer.id = "k7q2m4xp";
+  peer.join.emplace();
+  box.members.peer_rows = {peer};
+  box.members.link_rows.resize(1);
+  box.members.doctor_report.checks.resize(1);
+  box.members.doctor_report.interfaces.resize(1);
+  box.members.doctor_report.links.resize(1);
+  box.members.doctor_report.neighbours = {peer};
+  const json peers = box.get("/api/v1/peers", as).body;
+  expect_shape(document, "PeerList", peers);
+  expect_shape(document, "Peer", peers["items"][0]);
+  expect_shape(document, "Join", peers["items"][0]["join"]);
+  const json links = box.get("/api/v1/links", as).body;
+  expect_shape(document, "LinkList", links);
+  expect_shape(document, "Link", links["links"][0]);
+  const json doctor = box.get("/api/v1/doctor", as).body;
+  expect_shape(document, "Doctor", doctor);
+  expect_shape(document, "Check", doctor["checks"][0]);
+  expect_shape(document, "Interface", doctor["interfaces"][0]);
+  expect_shape(document, "CheckList", box.post("/api/v1/doctor:probe", {{"address", "10.0.0.9"}}, as).body);
+  box.node.current = Phase::fresh;
+  const json setup = box.get("/api/v1/setup", {}).body;
+  expect_shape(document, "SetupState", setup);
+  expect_shape(document, "GuestState", setup["join"]);
 }
 
 TEST(OpenApi, AnswersAboutModelsHaveTheShapeOfTheirSchemas) {
