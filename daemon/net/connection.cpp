@@ -138,6 +138,7 @@ void Connection::go() {
   SAMOVAR_ASSERT(state_ == State::judged);
   deadline_.cancel();
   if (!dialled_) say(FrameKind::hello, encode_hello(owner_.our_hello(lane_)));
+  if (lane_ == Lane::bulk) tls_->expect_bulk();
   state_ = State::open;
   opened_at_ = heard_at_ = used_at_ = now();
   // The first round trip is measured at once.

@@ -117,7 +117,7 @@ void Engine::stop() {
   for (tcp::acceptor& acceptor : acceptors_) acceptor.close(ignored);
   ticker_.cancel();
   const Error why{Errc::unavailable, "this node is stopping"};
-  for (auto& [id, link] : links_) cut(link, ByeReason::closing, why);
+  for (auto& [id, link] : links_) cut(link, why);
   links_.clear();
   const auto half_open = std::exchange(half_open_, {});
   for (const auto& connection : half_open) connection->close(why);
@@ -354,13 +354,19 @@ void Engine::closed(const ConnectionPtr& connection, const Error& why) {
   if (std::erase(lane.dialling, connection) > 0) dial_failed(link, which, why);
 }
 
-void Engine::cut(const LinkPtr& link, ByeReason reason, const Error& why) {
+// Nothing more is taken from it; what was already being written still goes, with the reason behind it.
+void Engine::cut(const LinkPtr& link, const Error& why) {
   link->challenge.cancel();
-  if (link->challenger) link->challenger->refuse(reason, why.message());
+  if (link->challenger) link->challenger->refuse(ByeReason::not_member, why.message());
   for (LaneState* lane : {&link->control, &link->bulk}) {
     lane->timer.cancel();
     stop_dialling(*lane, true);
-    for (const ConnectionPtr& live : lane->live) live->close(why);
+    for (const ConnectionPtr& live : lane->live) {
+      if (stopped_)
+        live->close(why);
+      else
+        live->refuse(ByeReason::not_member, why.message());
+    }
     lane->live.clear();
     for (const Bytes& message : lane->queue)
       link->share->of(lane == &link->control ? Lane::control : Lane::bulk).queued -= queue_cost(message);

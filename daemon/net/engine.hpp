@@ -13,6 +13,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ class Engine final : public ConnectionOwner {
     std::vector<std::string> candidates;  // of this round of calls
     std::size_t next_candidate = 0;
     bool wanted = false;  // somebody had something to say: keep trying
+    MonoTime round_at{};
     Duration backoff{};
     boost::asio::steady_timer timer;  // the next call, or the next round
     Error worst{Errc::io, ""};        // the most telling failure of this round
@@ -99,9 +101,10 @@ class Engine final : public ConnectionOwner {
   void challenge(const LinkPtr& link, const ConnectionPtr& connection);
   void end_challenge(const LinkPtr& link, bool clone);
   void report_clone(const std::string& node_id, const std::string& address);
-  void cut(const LinkPtr& link, ByeReason reason, const Error& why);
+  void cut(const LinkPtr& link, const Error& why);
 
   // engine_lanes.cpp
+  void queue_all(std::span<Outgoing> all);
   void set_members(std::vector<Member> members);
   void kick(const LinkPtr& link, Lane lane);
   void start_round(const LinkPtr& link, Lane lane);

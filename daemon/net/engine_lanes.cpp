@@ -14,6 +14,7 @@ namespace {
 
 constexpr Duration kStagger = std::chrono::milliseconds(200);  // between the calls to a peer's addresses
 constexpr Duration kCrossing = std::chrono::seconds(2);        // two calls within this crossed each other
+constexpr Duration kHintPause = std::chrono::seconds(1);
 constexpr std::size_t kHintsMax = 8;
 
 // How much a failure tells: one address out of three may be stale, and its "no route" explains nothing.
@@ -39,9 +40,16 @@ int telling(const Error& error) {
 void Engine::carry_out() {
   if (stopped_) return;
   Hub::Orders orders = hub_.take_orders();
-  if (orders.members) set_members(*std::move(orders.members));
+  const std::size_t before = orders.members ? orders.members_at : orders.outgoing.size();
+  queue_all(std::span(orders.outgoing).first(before));
+  if (!orders.members) return;
+  set_members(*std::move(orders.members));
+  queue_all(std::span(orders.outgoing).subspan(before));
+}
+
+void Engine::queue_all(std::span<Outgoing> all) {
   std::vector<std::pair<LinkPtr, Lane>> touched;
-  for (Outgoing& outgoing : orders.outgoing) {
+  for (Outgoing& outgoing : all) {
     const LinkPtr link = find(outgoing.to);
     if (!link) continue;
     link->of(outgoing.lane).queue.push_back(std::move(outgoing.message));
@@ -61,26 +69,32 @@ void Engine::set_members(std::vector<Member> members) {
       publish(*kept[id], false);
       continue;
     }
-    found->second->addresses = std::move(member.peer.addresses);
-    kept[id] = found->second;
+    const LinkPtr link = kept[id] = found->second;
     links_.erase(found);
+    if (link->addresses == member.peer.addresses) continue;
+    link->addresses = std::move(member.peer.addresses);
+    retry_now(link);
   }
   const Error removed{Errc::denied, "not a member any more"};
   for (const auto& [id, link] : links_) {
-    cut(link, ByeReason::not_member, removed);
+    cut(link, removed);
     hub_.forget(id);
     SAMOVAR_LOG(info, net, "cut a node that is no member any more", kv("node", id));
   }
   links_ = std::move(kept);
-  for (const auto& [id, link] : links_) retry_now(link);
 }
 
 void Engine::hint(const std::string& node_id, const std::string& address) {
   const LinkPtr link = find(node_id);
   if (!link) return;
-  std::erase(link->hints, address);
-  link->hints.insert(link->hints.begin(), address);
-  if (link->hints.size() > kHintsMax) link->hints.pop_back();
+  const std::vector<std::string> known = candidates(*link);
+  const bool news = std::find(known.begin(), known.end(), address) == known.end();
+  // Beacons come every few seconds, and from anybody: an address that was just tried can wait its turn.
+  if (!news && real_clock().mono() - link->control.round_at < kHintPause) return;
+  if (news) {
+    link->hints.insert(link->hints.begin(), address);
+    if (link->hints.size() > kHintsMax) link->hints.pop_back();
+  }
   retry_now(link);
 }
 
@@ -128,6 +142,7 @@ void Engine::start_round(const LinkPtr& link, Lane which) {
   LaneState& lane = link->of(which);
   if (!lane.dialling.empty() || preferred(lane) != nullptr) return;
   lane.timer.cancel();
+  lane.round_at = real_clock().mono();
   lane.candidates = candidates(*link);
   lane.next_candidate = 0;
   lane.worst = Error{Errc::io, "no address of node " + security::short_node_id(link->id) + " is known"};

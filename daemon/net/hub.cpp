@@ -32,6 +32,7 @@ void Hub::to_net(std::vector<Member> members) {
   {
     MutexLock lock(mutex_);
     orders_.members = std::move(members);
+    orders_.members_at = orders_.outgoing.size();
     if (std::exchange(net_woken_, true)) return;
   }
   wake_net_();
@@ -65,6 +66,12 @@ bool Hub::up(const std::string& node_id) const {
   MutexLock lock(mutex_);
   const auto found = links_.find(node_id);
   return found != links_.end() && found->second.up;
+}
+
+std::string Hub::trouble(const std::string& node_id) const {
+  MutexLock lock(mutex_);
+  const auto found = links_.find(node_id);
+  return found == links_.end() ? std::string() : found->second.trouble;
 }
 
 }  // namespace samovar::net

@@ -68,11 +68,12 @@ class Hub {
   void to_loop(News news);
   std::vector<News> take_news();
   void to_net(Outgoing outgoing);
-  // The members as of now: a message that is sent after this finds them changed.
+  // In order with the messages: one that is sent after this finds the members changed.
   void to_net(std::vector<Member> members);
   struct Orders {
-    std::optional<std::vector<Member>> members;  // before the messages
     std::vector<Outgoing> outgoing;
+    std::optional<std::vector<Member>> members;
+    std::size_t members_at = 0;  // messages before the change
   };
   Orders take_orders();
 
@@ -80,6 +81,7 @@ class Hub {
   void forget(const std::string& node_id);
   std::vector<LinkState> links() const;
   bool up(const std::string& node_id) const;
+  std::string trouble(const std::string& node_id) const;
 
  private:
   const std::function<void()> wake_loop_;

@@ -178,7 +178,8 @@ Result<void> Mesh::send(const std::string& to, Bytes message, Lane lane) {
       lane == Lane::control ? impl_->options.control_bytes_max : impl_->options.bulk_bytes_max;
   if (message.size() > bytes_max) return Error{Errc::invalid, "the message is too long for its lane"};
   PeerShare::Lane& share = found->second->of(lane);
-  if (share.down) return Error{Errc::unavailable, "node " + to + " cannot be reached now"};
+  if (share.down)
+    return Error{Errc::unavailable, "node " + to + " cannot be reached now: " + impl_->hub.trouble(to)};
   const std::size_t cost = queue_cost(message);
   if (share.queued.fetch_add(cost) + cost > impl_->options.queue_bytes_max) {
     share.queued -= cost;

@@ -16,6 +16,7 @@ namespace samovar::net {
 namespace {
 
 // Half of what AES-GCM permits under one key (RFC 8446 §5.5: 2^24.5 full records).
+constexpr std::size_t kBulkReadBytes = 128 * 1024;
 constexpr std::uint64_t kBytesPerKey = std::uint64_t{1} << 37;
 
 // Our own BIO and not BIO_s_socket: that one's write(2) raises SIGPIPE in a process that did not ask for it.
@@ -159,7 +160,10 @@ void TlsSocket::classify() {
   }
 }
 
-bool TlsSocket::tls_1_3() const { return SSL_version(ssl_.get()) == TLS1_3_VERSION; }
+void TlsSocket::expect_bulk() {
+  SSL_set_default_read_buffer_len(ssl_.get(), kBulkReadBytes);
+  SSL_clear_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);
+}
 
 void TlsSocket::close() {
   boost::system::error_code ignored;

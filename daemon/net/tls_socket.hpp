@@ -54,7 +54,8 @@ class TlsSocket {
   IoStep read(MutableBytes into);
   // Takes a part. After want_write the same bytes must be offered again.
   IoStep write(ByteView from);
-  bool tls_1_3() const;
+  // Much will be read at once: larger buffers, kept.
+  void expect_bulk();
   // Of the last step that failed.
   const Error& failure() const { return failure_; }
   // What the check said against the other end's certificate, if it did.

@@ -98,6 +98,7 @@ TEST_F(MeshIdentityTest, ARemovedMemberIsCutAtOnceAndStaysOut) {
   ASSERT_TRUE(a.mesh->send(b.id(), to_bytes("x")));
   ASSERT_TRUE(b.mesh->send(a.id(), to_bytes("x"), Lane::bulk));
   ASSERT_TRUE(until([&] { return b.got.size() == 1 && a.got.size() == 1; }));
+  ASSERT_TRUE(a.mesh->send(b.id(), to_bytes("you were removed")));
   a.mesh->set_peers({});
   EXPECT_EQ(a.mesh->send(b.id(), to_bytes("x")).error().code(), Errc::unavailable);
   ASSERT_TRUE(until([&] { return !b.mesh->up(a.id()) && a.mesh->links().empty(); }));
@@ -105,6 +106,8 @@ TEST_F(MeshIdentityTest, ARemovedMemberIsCutAtOnceAndStaysOut) {
   ASSERT_TRUE(until([&] { return b.link(a.id()).trouble.find("member") != std::string::npos; }))
       << b.link(a.id()).trouble;
   EXPECT_EQ(a.got.size(), 1u);
+  ASSERT_EQ(b.got.size(), 2u) << "what was sent before still went";
+  EXPECT_EQ(b.got[1].second, "you were removed");
 }
 
 TEST_F(MeshIdentityTest, AClonedDiskIsRefusedByName) {
