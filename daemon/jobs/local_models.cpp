@@ -107,7 +107,7 @@ Result<void> LocalModels::collect() {
 }
 
 bool LocalModels::is_mine(const cluster::JobRecord& record) const {
-  return record.node_id == options_.node_id || record.node_id.empty() || options_.node_id.empty();
+  return record.node_id == self() || record.node_id.empty();
 }
 
 void LocalModels::start() {

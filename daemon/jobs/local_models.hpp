@@ -42,7 +42,6 @@ namespace samovar::jobs {
 
 struct LocalModelsOptions {
   std::string root;  // the data folder
-  std::string node_id;
   std::uint32_t key_generation = 1;
   unsigned threads = 1;                   // of one training
   std::uint64_t memory_mib = 2048;        // of one worker
@@ -131,6 +130,7 @@ class LocalModels final : public ModelService {
   Result<void> recover();
   Result<void> collect();
   void begin_accepted();
+  std::string self() const { return data_.replicas().self(); }
   bool is_mine(const cluster::JobRecord& record) const;
   Bytes wrap(std::string_view purpose, std::string_view id, const security::SecretBytes& key) const;
   Result<Key> unwrap(std::string_view purpose, std::string_view id, ByteView wrapped) const;

@@ -125,7 +125,7 @@ Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) 
   record.kind = spec.kind;
   record.name = spec.name;
   record.owner_id = call.actor.user_id;
-  record.node_id = options_.node_id;
+  record.node_id = self();
   record.dataset_id = spec.dataset_id;
   record.dataset_version = spec.dataset_version;
   record.spec_json = trainer::to_json(spec).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -298,8 +298,7 @@ Task<Result<Job>> LocalModels::requeue(cluster::Call call, std::string id,
   cluster::JobEnd end{id, "queued", "", "{}"};
   // It goes on where its checkpoint is; here, from the beginning, when that node is gone for good.
   const auto carrier = cluster_.node(record.node_id);
-  if (!is_mine(record) && (!carrier || carrier->state == cluster::NodeState::removed))
-    end.node_id = options_.node_id;
+  if (!is_mine(record) && (!carrier || carrier->state == cluster::NodeState::removed)) end.node_id = self();
   auto queued = co_await cluster_.end_job(std::move(call), std::move(end));
   if (!queued) co_return std::move(queued).error();
   const bool known =

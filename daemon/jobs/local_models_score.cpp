@@ -135,7 +135,7 @@ Task<Result<Scoring>> LocalModels::start_scoring(cluster::Call call, ScoringRequ
   record.id = scoring.id;
   record.kind = "scoring";
   record.owner_id = scoring.owner_id;
-  record.node_id = options_.node_id;
+  record.node_id = self();
   record.title = fmt::format("{} v{}", scoring.model, scoring.version);
   record.spec_json = spec.dump(-1, ' ', false, json::error_handler_t::replace);
   auto make = [dir = dir_.get(), id = scoring.id]() -> Result<void> {
@@ -171,7 +171,7 @@ void LocalModels::recover_scorings() {
   auto records = cluster_.operations();
   std::reverse(records.begin(), records.end());  // oldest first: they were accepted in this order
   for (const auto& record : records) {
-    if (record.kind != "scoring" || (record.node_id != options_.node_id && !record.node_id.empty()) ||
+    if (record.kind != "scoring" || (record.node_id != self() && !record.node_id.empty()) ||
         !disk_.exists(dir_->work(Work::scorings, record.id)))
       continue;
     const auto spec = json::parse(record.spec_json, nullptr, false);

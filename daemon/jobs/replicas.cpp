@@ -10,6 +10,8 @@ using store::BlobKey;
 
 namespace {
 
+constexpr std::chrono::seconds kMembersKept{1};
+
 Error stranger() { return {Errc::denied, "only members of this cluster are given stored files"}; }
 
 }  // namespace
@@ -77,9 +79,15 @@ unsigned Replicas::wanted(unsigned chosen) const {
   return chosen > 0 ? chosen : std::max(1u, cluster::default_copies(staying));
 }
 
-bool Replicas::is_member(const std::string& node) const {
-  const auto nodes = world_.nodes();
-  return std::any_of(nodes.begin(), nodes.end(), [&node](const auto& one) { return one.id == node; });
+// Asked for every piece: who is a member is looked up once a second.
+bool Replicas::is_member(const std::string& node) {
+  const MonoTime now = loop_.clock().mono();
+  if (!members_at_ || now - *members_at_ >= kMembersKept || !members_.contains(node)) {
+    members_.clear();
+    for (auto& one : world_.nodes()) members_.insert(std::move(one.id));
+    members_at_ = now;
+  }
+  return members_.contains(node);
 }
 
 Result<BlobFetch> Replicas::wish_for(const std::string& key) const {

@@ -147,7 +147,7 @@ class Replicas {
            ReplicasOptions options, store::BlobDir blobs);
 
   // replicas.cpp
-  bool is_member(const std::string& node) const;
+  bool is_member(const std::string& node);
   Task<Result<Bytes>> on_read(std::string from, Bytes body);
   Task<Result<Bytes>> on_fetch(std::string from, Bytes body);
   Task<Result<Bytes>> on_check(std::string from, Bytes body);
@@ -214,6 +214,8 @@ class Replicas {
   std::set<std::string> removing_;
   std::set<std::string> damaged_;
   std::map<std::string, std::vector<std::function<void(Mended)>>> mending_;
+  std::set<std::string> members_;  // as of members_at_
+  std::optional<MonoTime> members_at_;
   Turns fetch_turns_;
   Turns bring_turns_;
 
