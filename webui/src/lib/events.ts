@@ -8,7 +8,7 @@ import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
 import { t } from './messages';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, linksChanged, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, peersChanged, pushSample, recent, refusedWrite, scorings, serverNow, session, toast, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, linksChanged, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, peersChanged, pushSample, recent, refusedWrite, scorings, serverNow, session, setNodes, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
@@ -44,7 +44,7 @@ function applySnapshot(snapshot: Snapshot): void {
   if (snapshot.cluster) setCluster(snapshot.cluster, snapshot.energySince ?? 0);
   if (snapshot.alerts) alerts.value = snapshot.alerts;
   if (snapshot.nodes) {
-    nodes.value = new Map(snapshot.nodes.map((node) => [node.id, node]));
+    setNodes(snapshot.nodes);
     for (const node of snapshot.nodes) if (node.sample && !recent.value.has(node.id)) pushSample(node.id, node.sample);
   }
   if (snapshot.recent) recent.value = new Map(snapshot.recent);
@@ -122,7 +122,7 @@ export function applyEvent(kind: Kind, data: unknown): void {
     }
     case 'node.changed': {
       const changed = ((data as { node?: BoxNode }).node ?? data) as BoxNode;
-      if (changed?.id && changed.state) nodes.value = new Map(nodes.value).set(changed.id, { ...nodes.value.get(changed.id), ...changed });
+      if (changed?.id && changed.state) setNodes(new Map(nodes.value).set(changed.id, { ...nodes.value.get(changed.id), ...changed, given: undefined }).values());
       else void refetch().catch(() => undefined);
       // The votes may suffice again; if they do not, the next refusal says so.
       refusedWrite.value = '';

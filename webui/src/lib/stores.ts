@@ -1,6 +1,7 @@
 // All state that more than one part of the page shares. Signals only; who changes them is said beside each.
 import { computed, signal } from '@preact/signals';
 import { unixSeconds } from './format';
+import { labelled } from './labels';
 import { strength } from './quorum';
 import type { Alert, BoxNode, Cluster, Sample, Session, SetupInfo } from './types';
 import type { Operation } from './types-data';
@@ -14,6 +15,9 @@ export const nodes = signal<ReadonlyMap<string, BoxNode>>(new Map());
 export const alerts = signal<readonly Alert[]>([]);
 export const dismissedAlerts = signal<ReadonlySet<string>>(new Set());
 export const shownAlerts = computed(() => alerts.value.filter((alert) => !dismissedAlerts.value.has(alert.id)));
+export function setNodes(list: Iterable<BoxNode>): void {
+  nodes.value = new Map(labelled(list).map((node) => [node.id, node]));
+}
 export const members = computed(() => strength(nodes.value.values()));
 export const servedBy = computed(() => [...nodes.value.values()].find((node) => node.self) ?? null);
 // What the box said when it refused to save because it is cut off from most of its cluster. Set by api.ts.

@@ -84,6 +84,7 @@ export type NodeState = 'up' | 'unreachable' | 'draining' | 'removed';
 export interface BoxNode {
   id: string;
   name: string;
+  given?: string; // the name as the box told it, where labels.ts changed it
   hostname: string;
   model: string;
   state: NodeState;

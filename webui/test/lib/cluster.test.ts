@@ -103,6 +103,17 @@ describe('events of several nodes', () => {
     expect(servedBy.value?.id).toBe('n1');
   });
 
+  it('tell boxes of one name apart by their identity', () => {
+    const twin = (id: string, change: Partial<BoxNode> = {}): BoxNode => makeNode({ id, name: 'jetson', ...change });
+    const names = (): string[] => [...nodes.value.values()].map((one) => one.name);
+    applyEvent('hello', { nodes: [twin('k7q2m4'), twin('p9rtw2'), node(3)] });
+    expect(names()).toEqual(['jetson K7Q2', 'jetson P9RT', 'box-3']);
+    applyEvent('node.changed', { node: twin('p9rtw2', { state: 'unreachable' }) });
+    expect(names()).toEqual(['jetson K7Q2', 'jetson P9RT', 'box-3']);
+    applyEvent('node.changed', { node: twin('p9rtw2', { name: 'ward-9' }) });
+    expect(names()).toEqual(['jetson', 'ward-9', 'box-3']);
+  });
+
   it('change what the cluster can bear', () => {
     applyEvent('hello', { nodes: [node(1), node(2), node(3)] });
     expect(members.value.mayFail).toBe(1);

@@ -224,7 +224,6 @@ describe('the doctor', () => {
     expect(root.textContent).toContain('2 things need a look');
     expect([...root.querySelectorAll('[data-check]')].map((one) => one.getAttribute('data-check'))).toEqual(['d', 'c', 'b', 'a']);
     expect(root.textContent).toContain('remedy d');
-    expect(root.textContent).not.toContain('remedy a');
     expect(root.querySelector('details')!.open).toBe(false);
   });
 

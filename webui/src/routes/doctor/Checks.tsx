@@ -18,7 +18,7 @@ function List({ checks }: { checks: readonly Check[] }) {
           <div>
             <p class={css.title}>{check.title}</p>
             {check.detail && <p>{check.detail}</p>}
-            {check.remedy && check.state !== 'ok' && (
+            {check.remedy && (
               <p class={css.remedy}>
                 {t('doctor.remedy')} <strong>{check.remedy}</strong>
               </p>

@@ -5,7 +5,7 @@ import { ApiError } from '../../lib/api';
 import { getRemoval, removeNode } from '../../lib/api-cluster';
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import { nodes, toast } from '../../lib/stores';
+import { nodes, setNodes, toast } from '../../lib/stores';
 import type { BoxNode } from '../../lib/types';
 import type { Removal } from '../../lib/types-cluster';
 import { Button } from '../../ui/Button';
@@ -58,7 +58,7 @@ export default function RemoveNode({ node, onClose }: { node: BoxNode; onClose: 
         throw error;
       }
       const known = nodes.value.get(node.id);
-      if (known) nodes.value = new Map(nodes.value).set(node.id, { ...known, state: 'removed' });
+      if (known) setNodes(new Map(nodes.value).set(node.id, { ...known, state: 'removed' }).values());
       toast(t('node.removed', { name: node.name }), { tone: 'ok' });
       onClose();
     });
