@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch, open, picture } from './lib/browser.mjs';
-import { Daemon } from './lib/daemon.mjs';
+import { Daemon, freePort } from './lib/daemon.mjs';
 import { runAll } from './lib/harness.mjs';
 import './suites/wizard.mjs';
 import './suites/locked.mjs';
@@ -20,6 +20,9 @@ import './suites/data.mjs';
 import './suites/models.mjs';
 import './suites/screens.mjs';
 import './suites/connection.mjs';
+// Last: it makes a cluster of the box, which then no longer works alone.
+import './suites/cluster.mjs';
+import './suites/cluster_loss.mjs';
 
 const { values } = parseArgs({
   options: { samovard: { type: 'string' }, screenshots: { type: 'string' }, only: { type: 'string' } },
@@ -34,15 +37,23 @@ class World {
   passphrase = 'many small blue boats';
   boxName = 'Ward 4, room 12';
   state = undefined; // cookies of the logged-in administrator
+  boxes = []; // that joined, in the order they did
   #contexts = [];
 
   constructor(daemon, browser) {
     this.daemon = daemon;
     this.browser = browser;
   }
+  // Another box on the same network, which belongs to nobody yet.
+  async box() {
+    const made = new Daemon(this.daemon.binary, this.daemon.discoveryPort);
+    this.boxes.push(made);
+    await made.start();
+    return made;
+  }
   // With `line`, the pages reach the box only through it.
-  async open({ line, ...options } = {}) {
-    const opened = await open(this.browser, line?.url ?? this.daemon.url, options);
+  async open({ line, box = this.daemon, ...options } = {}) {
+    const opened = await open(this.browser, line?.url ?? box.url, options);
     this.#contexts.push(opened.context);
     return opened;
   }
@@ -66,9 +77,9 @@ class World {
     return opened;
   }
   // After a restart somebody types the passphrase.
-  async unlock() {
-    const { context } = await this.open();
-    const answer = await context.request.post(`${this.daemon.url}/api/v1/unlock`, { data: { passphrase: this.passphrase } });
+  async unlock(box = this.daemon) {
+    const { context } = await this.open({ box });
+    const answer = await context.request.post(`${box.url}/api/v1/unlock`, { data: { passphrase: this.passphrase } });
     if (!answer.ok()) throw new Error(`the box was not unlocked: ${answer.status()}`);
   }
   picture(page, name) {
@@ -79,19 +90,22 @@ class World {
   }
 }
 
-const daemon = new Daemon(resolve(values.samovard));
+const daemon = new Daemon(resolve(values.samovard), await freePort());
 let result = { passed: 0, failed: 1 };
 let browser;
+let world;
 try {
   await daemon.start();
   browser = await launch();
-  result = await runAll(new World(daemon, browser), values.only);
+  world = new World(daemon, browser);
+  result = await runAll(world, values.only);
 } catch (error) {
   console.error(error?.stack ?? error);
 } finally {
   await browser?.close().catch(() => undefined);
   await daemon.dispose();
+  for (const box of world?.boxes ?? []) await box.dispose();
 }
-if (result.failed > 0) console.log(`--- samovard said:\n${daemon.output.split('\n').slice(-40).join('\n')}`);
+for (const box of result.failed > 0 ? [daemon, ...(world?.boxes ?? [])] : []) console.log(`--- samovard at ${box.url} said:\n${box.output.split('\n').slice(-40).join('\n')}`);
 console.log(`${result.passed} passed, ${result.failed} failed`);
 process.exit(result.failed > 0 ? 1 : 0);

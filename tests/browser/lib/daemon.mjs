@@ -1,10 +1,23 @@
 // A real samovard on a free port with a state directory of its own.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const startMs = 60_000;
+
+// A port nobody has now. A box keeps its mesh port over restarts, as the others remember it.
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
 
 export class Daemon {
   #binary;
@@ -13,9 +26,12 @@ export class Daemon {
   url = '';
   phase = '';
   setupCode = '';
+  meshPort = 0;
 
-  constructor(binary) {
+  // Boxes with the same discovery port hear each other.
+  constructor(binary, discoveryPort) {
     this.#binary = binary;
+    this.discoveryPort = discoveryPort;
     this.stateDir = mkdtempSync(join(tmpdir(), 'samovar-browser-'));
   }
 
@@ -24,7 +40,9 @@ export class Daemon {
     this.#output = '';
     // A restarted box keeps its address: pages that are open find it again.
     const port = this.url ? new URL(this.url).port : '0';
-    const args = ['--state-dir', join(this.stateDir, 'state'), '--listen', `127.0.0.1:${port}`, '--log-format', 'text'];
+    this.meshPort ||= await freePort();
+    const network = ['--mesh-listen', `127.0.0.1:${this.meshPort}`, '--discovery-port', String(this.discoveryPort), '--discovery-loopback'];
+    const args = ['--state-dir', join(this.stateDir, 'state'), '--listen', `127.0.0.1:${port}`, '--log-format', 'text', ...network];
     this.#process = spawn(this.#binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const child = this.#process;
     child.stderr.on('data', (data) => (this.#output += data));
@@ -75,6 +93,9 @@ export class Daemon {
     this.#process.kill('SIGCONT');
   }
 
+  get binary() {
+    return this.#binary;
+  }
   get output() {
     return this.#output;
   }

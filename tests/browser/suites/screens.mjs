@@ -5,6 +5,8 @@ import { check, none, test } from '../lib/harness.mjs';
 const pages = [
   ['overview', '/', (page) => page.getByRole('heading', { level: 2, name: 'Alerts' })],
   ['nodes', '/nodes', (page) => page.locator('tbody a').first()],
+  ['peers', '/peers', (page) => page.getByText('Add by address')],
+  ['doctor', '/doctor', (page) => page.getByRole('table', { name: 'Network interfaces' })],
   ['datasets', '/datasets', (page) => page.locator('tbody a').first()],
   ['bin', '/datasets?bin=1', (page) => page.getByText('The bin is empty').or(page.locator('tbody th')).first()],
   ['jobs', '/jobs', (page) => page.locator('tbody a').first()],

@@ -25,6 +25,9 @@ async function fillPassphrase(page, passphrase) {
 // Through all steps up to the last button; `look` is called on each.
 async function walk(world, page, look) {
   await page.goto(world.daemon.url);
+  await heading(page, 'What shall this box be?');
+  await look('begin');
+  await page.getByRole('link', { name: 'A new system' }).click();
   await heading(page, 'Set up this box');
   await look('code');
   await typeCode(page, world.daemon.setupCode);
@@ -65,7 +68,7 @@ for (const theme of themes) {
 test('wizard: a wrong code is refused in words, beside the field', async (world) => {
   const { page, witness } = await world.open();
   witness.expecting(/status of 403/);
-  await page.goto(world.daemon.url);
+  await page.goto(`${world.daemon.url}/?start=new`);
   await typeCode(page, 'AAAA-AAAA-AAAA');
   await page.getByText('This is not the code').waitFor();
   equal(await page.getByLabel('Set-up code').getAttribute('aria-invalid'), 'true', 'the field is marked');
@@ -90,7 +93,7 @@ test('wizard: Back keeps entries, a reload keeps what is not secret', async (wor
 
 test('wizard: a missing choice stops the step and takes the focus', async (world) => {
   const { page } = await world.open();
-  await page.goto(world.daemon.url);
+  await page.goto(`${world.daemon.url}/?start=new`);
   await typeCode(page, world.daemon.setupCode);
   await heading(page, 'Make the first administrator');
   await go(page);
