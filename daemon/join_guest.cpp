@@ -224,7 +224,12 @@ Task<Result<void>> JoinGuest::Impl::shake_hands(net::JoinLine& line, security::J
     co_return Error{Errc::unavailable, "the line to the cluster was lost at the last step; it tries again"};
   }
   if (!j6) co_return std::move(j6).error();
-  co_return co_await finish(line, node, *std::move(j6));
+  auto done = co_await finish(line, node, *std::move(j6));
+  if (!done && !gone) {  // our disk, most likely: the cluster counts on us, so J6 is brought again
+    unconfirmed.emplace(std::move(node));
+    unconfirmed_until = mono() + limits.grant_kept;
+  }
+  co_return done;
 }
 
 Task<Result<void>> JoinGuest::Impl::prove_words(net::JoinLine& line, security::JoinNode& node) {
@@ -306,6 +311,13 @@ GuestStatus JoinGuest::status() const {
 
 void JoinGuest::expect_words(security::SecretBytes words_key, std::string ca_digest, Duration window) {
   impl_->words.emplace(Impl::Words{std::move(words_key), std::move(ca_digest), impl_->mono() + window, 0});
+  const std::weak_ptr<Impl> weak = impl_;
+  impl_->loop.after(window + std::chrono::seconds(1), [weak] {
+    const auto self = weak.lock();
+    if (!self || self->gone) return;
+    self->forget_old();
+    self->tell();  // the beacon said that words are waited for
+  });
   impl_->tell();
 }
 

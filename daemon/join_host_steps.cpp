@@ -78,7 +78,11 @@ Task<Result<Bytes>> JoinHost::Impl::expect(PendingPtr entry, JoinKind kind, Dura
     const bool later = refusal->reason == security::JoinRefusal::busy ||
                        refusal->reason == security::JoinRefusal::code_shown ||
                        refusal->reason == security::JoinRefusal::too_many;
-    co_return Error{later ? Errc::busy : Errc::denied, security::describe(*refusal)};
+    const bool unknown = refusal->reason == security::JoinRefusal::unknown;
+    co_return Error{later     ? Errc::busy
+                    : unknown ? Errc::not_found
+                              : Errc::denied,
+                    security::describe(*refusal)};
   }
   if (got != kind)
     co_return Error{Errc::invalid, "what answers at this address does not join as a node does"};
@@ -178,7 +182,7 @@ Task<bool> JoinHost::Impl::bring_until_heard(PendingPtr entry, Bytes j6) {
     entry->line = *std::move(line);
     const auto brought = co_await bring(entry, j6);
     if (gone || brought) co_return brought.has_value();
-    if (brought.error().code() == Errc::denied) co_return false;  // it knows nothing of it any more
+    if (brought.error().code() == Errc::not_found) co_return false;  // it was restarted meanwhile
   }
   co_return false;
 }

@@ -64,7 +64,7 @@ Result<JoinNode> JoinNode::begin(const NodeIdentity& identity, JoinFacts facts, 
   ensure_sodium();
   auto impl = std::make_unique<Impl>();
   impl->identity = &identity;
-  impl->facts = std::move(facts);
+  impl->facts = fitting(std::move(facts));
   impl->secrets = std::move(secrets);
   return JoinNode(std::move(impl));
 }

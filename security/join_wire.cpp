@@ -142,6 +142,18 @@ Result<JoinOffer> decode_j1(ByteView j1) {
   return offer;
 }
 
+JoinFacts fitting(JoinFacts facts) {
+  for (std::string* text : {&facts.hostname, &facts.model})
+    if (!is_plain_text(*text, kTextBytesMax)) text->clear();
+  for (std::string* text : {&facts.arch, &facts.version})
+    if (!is_printable_ascii(*text, kVersionBytesMax)) text->clear();
+  std::erase_if(facts.addresses, [](const std::string& address) {
+    return address.empty() || !is_printable_ascii(address, kAddressBytesMax);
+  });
+  if (facts.addresses.size() > kAddressesMax) facts.addresses.resize(kAddressesMax);
+  return facts;
+}
+
 Result<Bytes> encode_j2_body(const JoinRequest& request) {
   if (!facts_fit(request.facts) || request.csr.size() > kCsrBytesMax)
     return Error{Errc::invalid, "this node's host name, model or addresses do not fit into a join message"};

@@ -54,7 +54,10 @@ struct JoinRequest {  // J2
   JoinKey nonce{};
   Bytes signature;
 };
-// Without the signature, which is added by sign_j2.
+// What of a node's facts fits into J2: texts are cut or left out, addresses above the limit are left out. A
+// node with a strange host name must still be able to join.
+JoinFacts fitting(JoinFacts facts);
+// Without the signature, which with_signature adds.
 Result<Bytes> encode_j2_body(const JoinRequest& request);
 Bytes with_signature(Bytes body, ByteView signature);
 struct DecodedJ2 {

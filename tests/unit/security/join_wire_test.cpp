@@ -64,23 +64,30 @@ TEST(JoinWire, AnOfferNeedsARealNodeId) {
   EXPECT_FALSE(JoinMember::begin(offer));
 }
 
-TEST(JoinWire, FactsHaveBounds) {
-  const NodeIdentity identity = *make_identity();
-  const TestCluster cluster;
+TEST(JoinWire, FactsHaveBoundsAndAreMadeToFit) {
+  JoinRequest request;
   const auto fits = [&](const JoinFacts& facts) {
-    return JoinNode::begin(identity, facts)->take_j1(JoinMember::begin(cluster.offer())->j1()).has_value();
+    request.facts = facts;
+    return encode_j2_body(request).has_value();
   };
   EXPECT_TRUE(fits(test_facts()));
   EXPECT_TRUE(fits({}));
   JoinFacts facts = test_facts();
   facts.addresses.assign(17, "10.0.0.1:7443");
   EXPECT_FALSE(fits(facts));
+  EXPECT_TRUE(fits(fitting(facts)));
+  EXPECT_EQ(fitting(facts).addresses.size(), 16u);
   facts = test_facts();
-  facts.addresses = {"10.0.0.1 7443"};
+  facts.addresses = {"10.0.0.1 7443", "", "10.0.0.2:7443"};
   EXPECT_FALSE(fits(facts));
+  EXPECT_EQ(fitting(facts).addresses, std::vector<std::string>{"10.0.0.2:7443"});
   facts = test_facts();
   facts.hostname = "a\nb";
+  facts.model = std::string(300, 'x');
+  facts.version = "1 2";
   EXPECT_FALSE(fits(facts));
+  EXPECT_TRUE(fits(fitting(facts)));
+  EXPECT_EQ(fitting(test_facts()).hostname, "board-7");
 }
 
 TEST(JoinWire, ABeaconOfAnyLengthDoesNotFitIntoHere) {
