@@ -39,6 +39,12 @@ Cluster::~Cluster() = default;
 
 Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOptions options,
                                                security::SecretBytes metadata_key) {
+  return open_on(nullptr, loop, rng, std::move(options), std::move(metadata_key));
+}
+
+Result<std::unique_ptr<Cluster>> Cluster::open_on(std::unique_ptr<raft::LogHost> host, Loop& loop, Rng& rng,
+                                                  ClusterOptions options,
+                                                  security::SecretBytes metadata_key) {
   auto impl = std::make_unique<Impl>(loop, rng);
   impl->cluster_id = options.cluster_id;
   impl->node_id = options.node_id;
@@ -55,11 +61,18 @@ Result<std::unique_ptr<Cluster>> Cluster::open(Loop& loop, Rng& rng, ClusterOpti
     impl->wire = std::make_unique<LogWire>(*impl->links.exchange);
     log.wire = impl->wire.get();
   }
-  SAMOVAR_TRY(impl->log,
-              options.log_host
-                  ? raft::ConsensusLog::open_on(options.log_host(), std::move(log), std::move(metadata_key),
-                                                *impl->machine)
-                  : raft::ConsensusLog::open(loop, std::move(log), std::move(metadata_key), *impl->machine));
+  auto opened = host == nullptr
+                    ? raft::ConsensusLog::open(loop, std::move(log), std::move(metadata_key), *impl->machine)
+                    : raft::ConsensusLog::open_on(std::move(host), std::move(log), std::move(metadata_key),
+                                                  *impl->machine);
+  if (!opened) return std::move(opened).error();
+  impl->log = *std::move(opened);
+  // Not from within: the log is in the middle of applying.
+  impl->machine->on_keys_destroyed([raw = impl.get(), alive = std::weak_ptr<bool>(impl->alive)] {
+    raw->loop.post([raw, alive] {
+      if (!alive.expired()) raw->log->compact_soon();
+    });
+  });
   if (impl->links.exchange != nullptr) impl->connect();
   return std::unique_ptr<Cluster>(new Cluster(std::move(impl)));
 }
@@ -91,19 +104,7 @@ void Cluster::Impl::set_carrier(Fields& body, const std::string& named) const {
 }
 
 WallTime Cluster::Impl::now() const {
-  const WallTime last = machine->last_time();
-  const MonoTime mono = loop.clock().mono();
-  if (last != seen_time) {
-    seen_time = last;
-    seen_at = mono;
-  }
-  WallTime wall = loop.clock().wall();
-  // The leader's clock is cluster time.
-  const auto skew = forwarder ? forwarder->clock_skew() : std::nullopt;
-  if (skew) wall -= std::chrono::duration_cast<std::chrono::microseconds>(*skew);
-  // A little slower than real time, so that a clock that was set back is met again one day.
-  const auto since = std::chrono::duration_cast<std::chrono::microseconds>((mono - seen_at) / 64 * 63);
-  return std::max(wall, last == WallTime{} ? last : last + since);
+  return clock.now(loop.clock(), machine->last_time(), forwarder ? forwarder->clock_skew() : std::nullopt);
 }
 
 std::size_t Cluster::Impl::members() const {

@@ -59,6 +59,9 @@ class Cluster {
   // Errors are those of ConsensusLog::open, made to be shown to an administrator.
   static Result<std::unique_ptr<Cluster>> open(Loop& loop, Rng& rng, ClusterOptions options,
                                                security::SecretBytes metadata_key);
+  // On other ground than files: for simulations.
+  static Result<std::unique_ptr<Cluster>> open_on(std::unique_ptr<raft::LogHost> host, Loop& loop, Rng& rng,
+                                                  ClusterOptions options, security::SecretBytes metadata_key);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -170,8 +173,9 @@ class Cluster {
   // Cluster time: the leader's clock as far as this node knows it. Never before what the log has seen, and it
   // goes on from there even on a board whose own clock stands in 1970.
   WallTime now() const;
-  // This node's clock minus the leader's; none while that is not known, and on the leader. Above kSkewWarns
-  // people should hear of it, above kSkewBlocks no token or session should be issued here.
+  // This node's clock minus the leader's; none while that is not known, and on a leader, unless its clock was far
+  // off before. Above kSkewWarns people should hear of it, above kSkewBlocks no token or session should be issued
+  // here.
   std::optional<Duration> clock_skew() const;
 
   std::optional<User> user(std::string_view id) const;

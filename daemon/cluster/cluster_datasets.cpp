@@ -135,8 +135,6 @@ Task<Result<void>> Cluster::destroy_dataset(Call call, std::string dataset_id) {
   body.set("id", dataset_id);
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "dataset.destroy", std::move(body)));
-  // The entries that brought the wrapped keys are still in the log.
-  impl_->log->compact_soon();
   co_return Result<void>();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "daemon/cluster/cluster.hpp"
+#include "daemon/cluster/cluster_clock.hpp"
 #include "daemon/cluster/command.hpp"
 #include "daemon/cluster/forwarder.hpp"
 #include "daemon/cluster/log_wire.hpp"
@@ -58,10 +59,9 @@ struct Cluster::Impl {
   std::unique_ptr<LogWire> wire;
   std::unique_ptr<raft::ConsensusLog> log;
   std::unique_ptr<LogPort> port;
-  std::unique_ptr<Forwarder> forwarder;  // none: a box alone
-  // The last command's time, and when we saw it first: cluster time goes on from there.
-  mutable WallTime seen_time{};
-  mutable MonoTime seen_at{};
+  std::unique_ptr<Forwarder> forwarder;                        // none: a box alone
+  mutable ClusterClock clock;                                  // remembers what it saw last
+  std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // for work posted to the loop
 };
 
 }  // namespace samovar::cluster

@@ -54,8 +54,6 @@ Task<Result<void>> Cluster::remove_job(Call call, std::string job_id) {
   Fields body;
   body.set("id", job_id);
   SAMOVAR_CO_TRY(const Fields done, co_await impl_->execute(std::move(call), "job.remove", std::move(body)));
-  // The entry that brought the wrapped key is still in the log.
-  impl_->log->compact_soon();
   co_return Result<void>();
 }
 

@@ -115,8 +115,6 @@ Task<Result<void>> Cluster::remove_model_version(Call call, std::string name, st
   Fields body = about(name, version);
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "model.remove", std::move(body)));
-  // The entry that brought the wrapped key is still in the log.
-  impl_->log->compact_soon();
   co_return Result<void>();
 }
 

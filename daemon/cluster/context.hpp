@@ -39,6 +39,8 @@ struct CommandEntry {
   std::string_view type;
   ApplyFunction apply;
   std::int64_t level = 1;  // the command version that brought it
+  // The entries that brought the keys are still in the log: every node gets rid of them soon.
+  bool destroys_keys = false;
 };
 // Null for an unknown type.
 const CommandEntry* find_command(std::string_view type);

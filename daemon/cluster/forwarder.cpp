@@ -182,7 +182,7 @@ Task<Result<Bytes>> Forwarder::answer(std::string from, Bytes question) {
     // Whatever is applied by now is behind the command, so waiting for it shows the asker the command, too.
     answer.index = log_.status().applied_index;
   }
-  answer.time = loop_.clock().wall();
+  answer.time = view_.now();
   co_return encode_answer(answer);
 }
 
@@ -199,10 +199,14 @@ Task<Result<Bytes>> Forwarder::answer_command(std::string from, Bytes body) {
 }
 
 std::optional<Duration> Forwarder::clock_skew() const {
-  const raft::ConsensusStatus status = log_.status();
-  if (!clock_heard_ || status.leader || loop_.clock().mono() - *clock_heard_ > kClockKept)
-    return std::nullopt;
-  return skew_;
+  if (!clock_heard_) return std::nullopt;
+  const Duration age = loop_.clock().mono() - *clock_heard_;
+  if (!log_.status().leader && age <= kClockKept) return skew_;
+  // Nobody tells the time any more, or we do. A clock that was far off is still wrong: the cluster's time
+  // goes on as it was, and comes nearer to ours so slowly that nobody is surprised.
+  const Duration far = (skew_ < Duration::zero() ? -skew_ : skew_) - age / 64;
+  if (far <= Duration(kSkewBlocks)) return std::nullopt;
+  return skew_ < Duration::zero() ? -far : far;
 }
 
 bool Forwarder::sees_leader() const {

@@ -63,7 +63,8 @@ class Forwarder {
   // Errc::unavailable: no leader (nothing happened), or the outcome is unknown after all tries.
   Task<Result<Bytes>> submit(Command command);
 
-  // This node's clock minus the leader's, as of the last answer; none while that is long ago or we lead.
+  // This node's clock minus the cluster's, as of the leader's last answer. None when that is long ago or we
+  // lead ourselves, unless the clock was far off: such a one does not become the cluster's by an election.
   std::optional<Duration> clock_skew() const;
   // A leader was known here just now.
   bool sees_leader() const;

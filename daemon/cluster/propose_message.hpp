@@ -23,7 +23,7 @@ struct ProposeQuestion {
 
 struct ProposeAnswer {
   std::uint64_t index = 0;  // applied there: at least that of the command
-  WallTime time;            // the leader's clock when it answered
+  WallTime time;            // cluster time when the leader answered
   Bytes reply;              // decode_reply; empty for clock
 };
 

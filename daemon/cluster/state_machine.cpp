@@ -80,6 +80,7 @@ Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& comma
   if (!reply) return reply;
   last_time_ = now;
   changes = std::move(context.changes);
+  if (entry->destroys_keys && keys_destroyed_) keys_destroyed_();
   return reply;
 }
 

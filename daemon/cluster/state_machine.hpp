@@ -31,6 +31,8 @@ class ClusterMachine final : public raft::StateMachine {
   // Why this program cannot follow its cluster any more; empty while it can.
   const std::string& behind() const { return behind_; }
   void on_change(std::function<void(const Change&)> listener) { listener_ = std::move(listener); }
+  // A command took keys out of the state that are still in the log's entries.
+  void on_keys_destroyed(std::function<void()> listener) { keys_destroyed_ = std::move(listener); }
 
  private:
   explicit ClusterMachine(std::unique_ptr<Db> db) : db_(std::move(db)) {}
@@ -44,6 +46,7 @@ class ClusterMachine final : public raft::StateMachine {
   WallTime last_time_{};  // also in the table meta
   std::string behind_;
   std::function<void(const Change&)> listener_;
+  std::function<void()> keys_destroyed_;
 };
 
 }  // namespace samovar::cluster

@@ -1,4 +1,5 @@
 samovar_fuzz(command_fuzz SOURCES command_fuzz.cpp LINKS samovar_cluster)
+samovar_fuzz(propose_message_fuzz SOURCES propose_message_fuzz.cpp LINKS samovar_cluster)
 samovar_fuzz(raft_entry_fuzz SOURCES raft_entry_fuzz.cpp LINKS samovar_raft)
 samovar_fuzz(raft_segment_fuzz SOURCES raft_segment_fuzz.cpp LINKS samovar_raft)
 samovar_fuzz(raft_wire_fuzz SOURCES raft_wire_fuzz.cpp LINKS samovar_raft)

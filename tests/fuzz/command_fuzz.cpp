@@ -47,6 +47,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Query orphans(kMachine->db(),
                 "SELECT count(*) FROM dataset_keys WHERE dataset_id NOT IN (SELECT id FROM datasets)");
   if (!orphans.next() || orphans.number(0) != 0) std::abort();
+  Query holders(kMachine->db(),
+                "SELECT (SELECT count(*) FROM members WHERE node_id NOT IN (SELECT id FROM nodes)) + (SELECT "
+                "count(*) FROM copies c JOIN members m ON m.node_id = c.node_id WHERE m.state = 'removed')");
+  if (!holders.next() || holders.number(0) != 0) std::abort();
   Query strays(
       kMachine->db(),
       "SELECT (SELECT count(*) FROM model_versions WHERE model_key NOT IN (SELECT key FROM models)) + "

@@ -60,7 +60,7 @@ class FakeLogs {
   bool swallow = false;  // the leader takes proposals and they come to nothing
   Duration commit_time = std::chrono::milliseconds(5);
   Duration follow_time = std::chrono::milliseconds(20);  // until the others have applied it, too
-  std::function<void()> on_commit;  // before the next one is applied and answered
+  std::function<void()> on_commit;                       // before the next one is applied and answered
 
  private:
   friend struct FakeNode;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "daemon/cluster/cluster_clock.hpp"
 #include "tests/unit/daemon/cluster/forwarder_fixture.hpp"
 
 namespace samovar::cluster::testing {
@@ -223,6 +224,47 @@ TEST_F(ForwarderTest, SkewIsMeasuredAgainstWhoeverLeads) {
   logs_.lead("");
   scheduler_.run_for(seconds(130));
   EXPECT_FALSE(b.forwarder->clock_skew());
+}
+
+TEST_F(ForwarderTest, AClockThatIsFarOffDoesNotBecomeTheClustersByAnElection) {
+  auto& b = logs_.at("b");
+  b.loop.clock().step_wall(std::chrono::hours(24 * 3650));
+  scheduler_.run_for(seconds(40));
+  const auto before = b.forwarder->clock_skew();
+  ASSERT_TRUE(before);
+  logs_.lead("b");
+  scheduler_.run_for(seconds(640));
+  const auto after = b.forwarder->clock_skew();
+  ASSERT_TRUE(after);
+  EXPECT_NEAR(std::chrono::duration<double>(*before - *after).count(), 10.0, 1.0);
+}
+
+TEST(ClusterClock, GoesOnFromTheLastCommandWhenTheBoardHasNoTime) {
+  SimClock clock(WallTime(seconds(1)));  // 1970
+  ClusterClock cluster;
+  EXPECT_EQ(cluster.now(clock, {}, {}), clock.wall());
+  EXPECT_EQ(cluster.now(clock, at(0), {}), at(0));
+  clock.advance(seconds(64));
+  EXPECT_EQ(cluster.now(clock, at(0), {}), at(63));
+  // The next command says more exactly what time it is.
+  EXPECT_EQ(cluster.now(clock, at(65), {}), at(65));
+}
+
+TEST(ClusterClock, FollowsTheLeaderAndNeverGoesBack) {
+  SimClock clock(at(1000));
+  clock.set_mono(seconds(0));
+  ClusterClock cluster;
+  EXPECT_EQ(cluster.now(clock, at(10), {}), at(1000));
+  EXPECT_EQ(cluster.now(clock, at(10), seconds(400)), at(600));
+  EXPECT_EQ(cluster.now(clock, at(10), seconds(-50)), at(1050));
+  // Set back by five seconds after a command: the cluster's time waits until it is met again.
+  EXPECT_EQ(cluster.now(clock, at(1000), {}), at(1000));
+  clock.step_wall(-seconds(5));
+  EXPECT_EQ(cluster.now(clock, at(1000), {}), at(1000));
+  clock.advance(seconds(64));
+  EXPECT_EQ(cluster.now(clock, at(1000), {}), at(1063));
+  clock.advance(seconds(64 * 9));
+  EXPECT_EQ(cluster.now(clock, at(1000), {}), clock.wall());
 }
 
 TEST(ProposeMessage, WalksThereAndBack) {

@@ -92,6 +92,8 @@ class MembersFixture : public ::testing::Test {
     options.join = join;
     options.links.exchange = member.exchange.get();
     options.links.up = [this, id](const std::string& other) { return switch_.connected(id, other); };
+    options.log.heartbeat_ms = 100;
+    options.log.election_ms = 600;
     options.log.segment_bytes = 64 * 1024;
     options.log.snapshot_threshold = 64;
     options.log.snapshot_trailing = 16;

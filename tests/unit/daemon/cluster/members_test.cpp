@@ -32,6 +32,33 @@ TEST_F(MembersTest, ANodeJoinsAndEveryOneTakesWrites) {
   EXPECT_TRUE(verdict->ok);
 }
 
+TEST_F(MembersTest, DestroyedKeysLeaveTheLogsOfAllNodes) {
+  three();
+  NewDataset manifest;
+  manifest.dataset.name = "Ward 6";
+  manifest.dataset.owner_id = at("nod_a").user_by_name("anna")->id;
+  manifest.version.created_by = manifest.dataset.owner_id;
+  manifest.version.schema_json = "{\"columns\":[{\"name\":\"a\"}]}";
+  manifest.version.options_json = "{}";
+  manifest.version.wrapped_key = Bytes(72, 1);
+  manifest.wrapped_source_key = Bytes(72, 2);
+  const auto made = wait(at("nod_b").commit_dataset(call(), manifest));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(at("nod_b").stored_file(made->id + "/source")->holders, std::vector<std::string>{"nod_b"});
+  ASSERT_TRUE(wait(at("nod_c").bin_dataset(call(), made->id)));
+  ASSERT_TRUE(wait(at("nod_c").destroy_dataset(call(), made->id)));
+  settle({"nod_a", "nod_b", "nod_c"});
+  const auto index = at("nod_c").status().applied_index;
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(wait(at("nod_c").record(call(), "test", "", "ok", "{}")));
+  until(
+      [&] {
+        for (const std::string id : {"nod_a", "nod_b", "nod_c"})
+          if (at(id).status().snapshot_index <= index) return false;
+        return true;
+      },
+      "for snapshots without the keys");
+}
+
 TEST_F(MembersTest, TheLeaderGoesAndWritesGoOn) {
   three();
   const std::string first = leader();
