@@ -69,7 +69,7 @@ test('upload: an upload outlives the network, the box and the page', behindLine(
   await drop(page, file);
   await card(page, 'sending').waitFor();
   await sentPast(page, 1_000_000);
-  await page.getByText(/MiB\/s/).waitFor();
+  await page.getByText(/[KM]iB\/s/).waitFor();
   none(await faults(page, witness), 'sending');
   await world.picture(page, 'data-sending');
 

@@ -29,5 +29,5 @@ export function Interfaces({ list }: { list: readonly NetInterface[] }) {
     { id: 'own', title: t('doctor.own'), numeric: true, sort: (one) => one.heard_own, cell: (one) => f.number(one.heard_own) },
     count('bad', t('doctor.bad')),
   ];
-  return <Table caption={t('doctor.interfaces')} columns={columns} rows={list} rowKey={(one) => one.name} sortBy="used" />;
+  return <Table caption={t('doctor.interfaces')} columns={columns} rows={list} rowKey={(one) => one.name} sortBy="used" dense />;
 }
