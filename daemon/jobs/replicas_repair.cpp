@@ -11,6 +11,7 @@
 namespace samovar::jobs {
 namespace {
 
+constexpr std::size_t kPlanned = 64;       // transfers looked at for those that can be begun
 constexpr std::size_t kRemovalsMax = 200;  // in one command
 constexpr std::size_t kChecksAtOnce = 500;
 constexpr std::chrono::milliseconds kSoon{200};
@@ -57,7 +58,7 @@ void Replicas::look_at_nodes(std::vector<cluster::StorageNode>& nodes) {
   std::set<std::string> seen;
   for (auto& node : nodes) {
     if (node.reachable) {
-      if (node.id != options_.node_id && !seen_.contains(node.id)) spawn(check_node(node.id));
+      if (led_ && node.id != options_.node_id && !seen_.contains(node.id)) spawn(check_node(node.id));
       seen.insert(node.id);
       away_since_.erase(node.id);
       continue;
@@ -98,7 +99,7 @@ void Replicas::repair() {
     seen_.clear();
     away_since_.clear();
   }
-  if (leads) look_at_nodes(nodes);
+  look_at_nodes(nodes);
   std::map<std::string, bool> counted;  // is it to be emptied?
   for (const auto& node : nodes)
     if (node.reachable) counted[node.id] = node.draining;
@@ -109,10 +110,11 @@ void Replicas::repair() {
   const auto files = world_.files();
   count(files, nodes);
   if (!leads) return;
-  const auto plan = cluster::plan_repair(files, nodes, 4 * std::size_t{options_.repairs_at_once});
+  const auto plan = cluster::plan_repair(files, nodes, kPlanned);
   for (const auto& transfer : plan.transfers) {
     dirty_ = true;  // what is not done now is looked at again
     if (moving_.size() >= options_.repairs_at_once) break;
+    if (!seen_.contains(transfer.to)) continue;  // it counts, but does not answer: others first
     const auto file = std::find_if(files.begin(), files.end(),
                                    [&transfer](const auto& one) { return one.key == transfer.key; });
     if (file == files.end()) continue;
