@@ -261,7 +261,9 @@ bool says_no_quorum(const Response& response) {
 // Whatever a handler was about: a change that found no leader says so in one way.
 Task<Response> run_row(Services& services, const Row& row, Request& request) {
   const bool data = needs_data(row.pattern) || needs_models(row.pattern);
-  Response response = co_await (data ? run_with_data(services, row, request) : row.run(services, request));
+  // Named: g++ 12 destroys the operands of a conditional twice when they are awaited.
+  Task<Response> work = data ? run_with_data(services, row, request) : row.run(services, request);
+  Response response = co_await std::move(work);
   if (says_no_quorum(response) && services.node.cluster() != nullptr) co_return no_quorum(services, request);
   co_return response;
 }
