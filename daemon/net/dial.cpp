@@ -128,6 +128,9 @@ Result<tcp::acceptor> listen_on(asio::io_context& context, const std::string& ad
   if (!failed) acceptor.bind(endpoint, failed);
   if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
   if (!failed) return acceptor;
+  // A kernel told to do without IPv6 has no "::".
+  if (failed == boost::system::errc::address_not_available && numeric.is_v6() && numeric.is_unspecified())
+    return Error{Errc::unsupported, "cannot listen on " + address + ": this machine has no IPv6"};
   if (failed == asio::error::address_in_use)
     return Error{Errc::conflict, address +
                                      " is already in use; 'ss -ltnp sport = :" + std::to_string(parsed.port) +

@@ -128,7 +128,8 @@ Task<void> Exchange::Impl::serve(std::shared_ptr<Impl> self, std::string from, E
   envelope.kind = EnvelopeKind::error;
   Bytes refusal = encode_error(result.error());
   append_envelope(refusal, envelope);
-  ignore(self->send(from, std::move(refusal), envelope.lane), "the asker's deadline tells it");
+  // On the control lane: the bulk lane may be what is full.
+  ignore(self->send(from, std::move(refusal), Lane::control), "the asker's deadline tells it");
 }
 
 void Exchange::Impl::answered(const std::string& from, const Envelope& envelope, Result<Bytes> result) {

@@ -228,6 +228,25 @@ TEST_F(ExchangeTest, WorkForOnePeerIsBounded) {
   EXPECT_TRUE(*first);
 }
 
+// The answer does not fit into the lane any more: that is an answer, too, and takes the other lane.
+TEST_F(ExchangeTest, AFullBulkLaneIsSaidOnTheControlLane) {
+  network_.set_options({.bulk_bytes_per_second = 1000, .bulk_queue_bytes_max = 4000});
+  b_.exchange->on_ask(Topic::propose, [](std::string, Bytes) -> Task<Result<Bytes>> {
+    Bytes answer(3000);
+    co_return answer;
+  });
+  Answer first;
+  Answer second;
+  ask(a_, "b", "x", first, {.deadline = 1min, .lane = Lane::bulk});
+  ask(a_, "b", "x", second, {.deadline = 1min, .lane = Lane::bulk});
+  ASSERT_TRUE(run(second));
+  ASSERT_FALSE(*second);
+  EXPECT_EQ(second->error().code(), Errc::busy);
+  EXPECT_FALSE(first) << "it is still on its way";
+  ASSERT_TRUE(run(first));
+  EXPECT_TRUE(*first);
+}
+
 TEST_F(ExchangeTest, OpenQuestionsEndWithTheExchange) {
   Answer answer;
   ask(a_, "b", "x", answer, {.deadline = 1h});
