@@ -4,6 +4,7 @@
 //   interfaces    is there a network card to use?            duplicate_id   is a disk cloned?
 //   multicast     do announcements leave and arrive?         wrong_cluster  whose nodes are those?
 //   neighbours    was anybody heard?                         version        do all run the same?
+//   seeds         do the addresses in the configuration answer?
 //   listen        can others reach this node's port?         clock          do all agree on the time?
 //   link:<id>     which way between two members is closed?   mtu            do long packets fit?
 //   certificate   does this node's certificate hold?         quorum         can the cluster be changed?

@@ -12,6 +12,7 @@ using Checks = std::vector<Check>;
 void check_interfaces(const DoctorFacts& facts, Checks& out);
 void check_multicast(const DoctorFacts& facts, Checks& out);
 void check_neighbours(const DoctorFacts& facts, Checks& out);
+void check_seeds(const DoctorFacts& facts, Checks& out);
 void check_listen(const DoctorFacts& facts, Checks& out);
 void check_door(const DoctorFacts& facts, Checks& out);
 // doctor_members.cpp

@@ -24,6 +24,15 @@ std::string first_address(const DoctorFacts& facts) {
   return facts.listening.empty() ? "this node's address" : facts.listening.front();
 }
 
+bool seed_answers(const DoctorFacts& facts, const std::string& seed) {
+  const std::string host = seed.substr(0, seed.rfind(':'));
+  return std::any_of(facts.neighbours.begin(), facts.neighbours.end(),
+                     [&](const auto& neighbour) { return neighbour.address == host; }) ||
+         std::any_of(facts.members.begin(), facts.members.end(), [&](const auto& member) {
+           return member.up && member.address.substr(0, member.address.rfind(':')) == host;
+         });
+}
+
 }  // namespace
 
 void check_interfaces(const DoctorFacts& facts, Checks& out) {
@@ -120,6 +129,22 @@ void check_neighbours(const DoctorFacts& facts, Checks& out) {
             "stands on the new node's screen."
           : "If the cluster does not see this node: type the address " + first_address(facts) +
                 " at \"Add node\" on its dashboard (samovar peers add " + first_address(facts) + ").";
+  out.push_back(std::move(check));
+}
+
+void check_seeds(const DoctorFacts& facts, Checks& out) {
+  if (facts.seeds.empty() || !facts.discovery_trouble.empty()) return;
+  Check check{"seeds", CheckState::ok, "Addresses in the configuration", "All of them answer.", {}};
+  std::vector<std::string> silent;
+  for (const std::string& seed : facts.seeds)
+    if (!seed_answers(facts, seed)) silent.push_back(seed);
+  if (!silent.empty()) {
+    check.state = CheckState::warn;
+    check.detail = "No answer from " + listed(silent) + ".";
+    check.remedy = "Look whether the address is right and the machine is on, and let UDP port " +
+                   std::to_string(facts.discovery_port) +
+                   " through to it. In \"seeds\", IPv4 addresses are given in numbers.";
+  }
   out.push_back(std::move(check));
 }
 

@@ -140,6 +140,15 @@ TEST(Doctor, NobodyWasHeardNamesTheAddressToPaste) {
   expect_trouble(facts, "neighbours", CheckState::info, "connected all the same", "");
 }
 
+TEST(Doctor, SeedsThatDoNotAnswerAreNamed) {
+  DoctorFacts facts = healthy();
+  EXPECT_EQ(find(examine(facts), "seeds"), nullptr);
+  facts.seeds = {"10.0.0.9", "10.0.0.8:7446"};
+  expect_trouble(facts, "seeds", CheckState::ok, "All", "");
+  facts.seeds.push_back("10.0.0.77:7446");
+  expect_trouble(facts, "seeds", CheckState::warn, "10.0.0.77", "UDP port 7446");
+}
+
 TEST(Doctor, ThePortForNodesIsTaken) {
   DoctorFacts facts = healthy();
   facts.listen_trouble = "0.0.0.0:7443 is already in use";
