@@ -24,6 +24,15 @@ class JoinWorld {
     make_host();
   }
 
+  // Both sides end, and what they had under way ends with them.
+  ~JoinWorld() {
+    host.reset();
+    guest.reset();
+    scheduler.run_for(std::chrono::minutes(30));
+  }
+  JoinWorld(const JoinWorld&) = delete;
+  JoinWorld& operator=(const JoinWorld&) = delete;
+
   void make_guest() {
     JoinGuestHooks hooks;
     hooks.facts = [] { return security::test_facts(); };

@@ -67,6 +67,8 @@ struct JoinLineTest : testing::Test {
     host.reset();
     guest.reset();
     door.reset();
+    loop.after(std::chrono::milliseconds(50), [this] { loop.stop(); });  // what was under way ends
+    loop.run();
   }
   JoinApproval approval() const {
     return {identity.node_id, address, {}, *security::PrivateKey::from_der(cluster.ca_key.to_der().view())};
