@@ -31,6 +31,8 @@ enum class Progress : unsigned short { probe = 0, pipeline = 1, snapshot = 2 };
 const raft_entry* entry_at(const struct ::raft& raft, std::uint64_t index);
 std::uint64_t term_at(const struct ::raft& raft, std::uint64_t index);
 
+Error error_of_raft(const char* doing, int rc, const std::string& detail);
+
 struct RaftHandle::Native {
   Native(LogHost& ground, RaftEvents& target);
 
