@@ -191,6 +191,7 @@ void Node::begin_sampling() {
 void Node::on_sample(const power::Sample& sample) {
   history_.add(sample);
   if (models_) models_->on_sample(sample);
+  look_at_log();
   refresh_alerts();
   publish_metrics(sample);
   if (phase_ != api::Phase::ready || events_.count() == 0) return;

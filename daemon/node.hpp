@@ -136,6 +136,7 @@ class Node final : public api::NodeControl {
   cluster::NodeRecord own_row() const;
   Task<void> put_own_row();
   void node_turned(const std::string& node_id);
+  void look_at_log();
   ClusterAlerts cluster_alerts();
 
   // Constant after construction.
@@ -158,6 +159,7 @@ class Node final : public api::NodeControl {
   security::SecretBytes cmk_;  // a new member gets it from us
   std::vector<std::string> urls_;
   std::string told_console_;
+  std::string log_seen_;  // who leads and who votes, as the page was last told
   bool putting_row_ = false;
   Loop::Id state_timer_ = 0;
   std::vector<api::Alert> alerts_;

@@ -268,6 +268,17 @@ Task<void> Node::put_own_row() {
   putting_row_ = false;
 }
 
+// Who leads and who votes changes without a command: pages are told when it did.
+void Node::look_at_log() {
+  if (phase_ != api::Phase::ready) return;
+  std::string now = cluster_->status().leader_id;
+  for (const auto& member : cluster_->log_members())
+    now += fmt::format("|{}:{}", member.node_id, static_cast<unsigned>(member.voice));
+  if (now == log_seen_) return;
+  log_seen_ = std::move(now);
+  node_turned("");
+}
+
 void Node::node_turned(const std::string& node_id) {
   if (data_) data_->on_change({cluster::Change::Kind::nodes, node_id, 0});
   refresh_alerts();
