@@ -28,8 +28,11 @@ Check connect_check(const ProbeResult& result, const DoctorFacts& facts) {
       break;
     case Errc::unavailable:
       check.remedy =
-          "The machine is on, but samovard does not run there or has another port: look at its screen, or "
-          "run \"systemctl status samovard\" on it.";
+          check.detail.find("refused") != std::string::npos
+              ? "The machine is on, but samovard does not run there or has another port: look at its "
+                "screen, or run \"systemctl status samovard\" on it."
+              : "It takes the call and ends it at once: it talks to another node just now, or shows a "
+                "code on its screen. Try again in a moment.";
       break;
     case Errc::timeout:
       check.remedy =

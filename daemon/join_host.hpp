@@ -44,6 +44,8 @@ struct JoinHostLimits {
   Duration wrong_codes_window = std::chrono::hours(1);
   unsigned words_failures_max = 5;
   Duration dial = std::chrono::seconds(5);
+  unsigned dials = 3;  // a door that is busy ends the call at once
+  Duration dial_pause = std::chrono::milliseconds(700);
   Duration step = std::chrono::seconds(15);
   Duration keep = std::chrono::seconds(45);  // from J6 to J7: the node writes to its disk
   unsigned redelivery_max = 8;               // new lines for a J6 whose receipt did not come

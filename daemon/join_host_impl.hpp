@@ -82,6 +82,7 @@ struct JoinHost::Impl : std::enable_shared_from_this<JoinHost::Impl> {
   // join_host_steps.cpp
   Task<Result<void>> reach(PendingPtr entry, security::JoinForm form);
   Task<Result<cluster::NodeRecord>> finish(PendingPtr entry);
+  Task<Result<std::unique_ptr<net::JoinLine>>> dial_patiently(std::string address);
   Task<void> watch(PendingPtr entry);
   Task<Result<Bytes>> next_message(PendingPtr entry, Duration deadline);
   Task<Result<Bytes>> expect(PendingPtr entry, security::JoinKind kind, Duration deadline);

@@ -89,8 +89,25 @@ Task<Result<Bytes>> JoinHost::Impl::expect(PendingPtr entry, JoinKind kind, Dura
   co_return message;
 }
 
+// The door takes one line at a time, and the question "who is there?" may just have ended.
+Task<Result<std::unique_ptr<net::JoinLine>>> JoinHost::Impl::dial_patiently(std::string address) {
+  for (unsigned i = 1;; ++i) {
+    auto line = co_await hooks.dial(address, limits.dial);
+    const bool ended_at_once = !line && line.error().code() == Errc::unavailable &&
+                               line.error().message().find("refused") == std::string::npos;
+    if (!ended_at_once || gone) co_return line;
+    if (i >= limits.dials)
+      co_return Error{Errc::busy,
+                      address +
+                          " takes the call and ends it at once: the node talks to another member, or shows "
+                          "the code of an earlier attempt. Look at its screen, and try again"};
+    co_await pause(limits.dial_pause);
+    if (gone) co_return gone_error();
+  }
+}
+
 Task<Result<void>> JoinHost::Impl::reach(PendingPtr entry, security::JoinForm form) {
-  auto line = co_await hooks.dial(entry->view.address, limits.dial);
+  auto line = co_await dial_patiently(entry->view.address);
   if (gone) co_return gone_error();
   if (!line) co_return std::move(line).error();
   entry->line = *std::move(line);
@@ -101,8 +118,14 @@ Task<Result<void>> JoinHost::Impl::reach(PendingPtr entry, security::JoinForm fo
   SAMOVAR_CO_TRY(auto member, security::JoinMember::begin(entry->cluster));
   entry->member.emplace(std::move(member));
   SAMOVAR_CO_CHECK(entry->line->send(entry->member->j1()));
-  SAMOVAR_CO_TRY(const Bytes j2, co_await expect(entry, JoinKind::j2, limits.step));
-  SAMOVAR_CO_TRY(entry->candidate, entry->member->take_j2(j2));
+  auto j2 = co_await expect(entry, JoinKind::j2, limits.step);
+  if (!j2 && j2.error().code() == Errc::unavailable)
+    co_return Error{Errc::unavailable,
+                    "what answers at " + entry->view.address +
+                        " ended the call: a member of a cluster, which does not talk to strangers, "
+                        "or a node that was just switched off"};
+  if (!j2) co_return std::move(j2).error();
+  SAMOVAR_CO_TRY(entry->candidate, entry->member->take_j2(*j2));
   const std::string& node_id = entry->candidate.node_id;
   if (!entry->view.node_id.empty() && entry->view.node_id != node_id)
     co_return Error{Errc::denied, "another node answers at " + entry->view.address + ": " +

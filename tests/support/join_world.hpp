@@ -119,6 +119,7 @@ class JoinWorld {
   // Of the next lines, in order; the last one stays.
   std::vector<std::shared_ptr<net::JoinPipe>> pipes = {std::make_shared<net::JoinPipe>()};
   int dials = 0;
+  int busy_dials = 0;  // the next so many are ended at once
   bool door_open = true;
 
   std::unique_ptr<JoinGuest> guest;
@@ -138,6 +139,10 @@ class JoinWorld {
  private:
   Task<Result<std::unique_ptr<net::JoinLine>>> dial(std::string address) {
     ++dials;
+    if (busy_dials > 0) {
+      --busy_dials;
+      co_return Error{Errc::unavailable, "the other end closed the connection"};
+    }
     if (!door_open) co_return Error{Errc::unavailable, "nothing listens at " + address};
     co_return line_to_guest();
   }

@@ -363,6 +363,7 @@ TEST_F(Probe, EveryFailedStepHasItsRemedy) {
     remedies.insert(checks[0].remedy);
   }
   EXPECT_EQ(remedies.size(), 6u);
+  EXPECT_TRUE(has(fail_with(Error{Errc::unavailable, "10.0.0.9 refused"}, healthy())[0].remedy, "systemctl"));
   DoctorFacts facts = healthy();
   facts.neighbours = {neighbour("10.0.0.9")};
   EXPECT_TRUE(has(fail_with(Error{Errc::timeout, "it failed"}, facts)[0].remedy, "announcements arrive"));

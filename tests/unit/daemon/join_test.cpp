@@ -51,6 +51,21 @@ TEST(Join, ApprovingAgainAnswersWithTheSameJoin) {
   EXPECT_EQ(world.dials, 1);
 }
 
+TEST(Join, ABusyDoorIsTriedAgain) {
+  JoinWorld world;
+  world.busy_dials = 2;
+  EXPECT_TRUE(world.approve());
+  EXPECT_EQ(world.dials, 3);
+
+  JoinWorld busy;
+  busy.busy_dials = 3;
+  const auto refused = busy.approve();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::busy);
+  EXPECT_NE(refused.error().message().find("screen"), std::string::npos);
+  EXPECT_TRUE(busy.host->pending().empty());
+}
+
 TEST(Join, ThreeWrongCodesEndItAndBarTheKey) {
   JoinWorld world;
   ASSERT_TRUE(world.approve());
