@@ -108,7 +108,7 @@ WallTime Cluster::Impl::now() const {
 }
 
 std::size_t Cluster::Impl::members() const {
-  const auto nodes = read_nodes(db());
+  const auto& nodes = machine->nodes();
   const auto count = std::count_if(nodes.begin(), nodes.end(),
                                    [](const NodeRecord& node) { return node.state != NodeState::removed; });
   return std::max<std::size_t>(static_cast<std::size_t>(count), 1);
@@ -135,7 +135,7 @@ Result<void> Cluster::Impl::may_propose(const Command& command) const {
 Cluster::Impl::Sight Cluster::Impl::sight() const {
   Sight sight;
   const auto reaches = [this](const std::string& id) { return id == node_id || (links.up && links.up(id)); };
-  for (const NodeRecord& node : read_nodes(db())) {
+  for (const NodeRecord& node : machine->nodes()) {
     if (node.state == NodeState::removed) continue;
     ++sight.all;
     if (reaches(node.id)) ++sight.here;

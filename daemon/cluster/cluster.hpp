@@ -50,8 +50,6 @@ struct ClusterOptions {
   bool bootstrap = false;  // a new log: initialise() must be the first command
   // The rest of the log's options (thresholds, planted bug) for tests; dir and ids above win.
   raft::ConsensusOptions log;
-  // For simulations: what the log stands on instead of files.
-  std::function<std::unique_ptr<raft::LogHost>()> log_host = {};
 };
 
 class Cluster {
@@ -173,9 +171,9 @@ class Cluster {
   // Cluster time: the leader's clock as far as this node knows it. Never before what the log has seen, and it
   // goes on from there even on a board whose own clock stands in 1970.
   WallTime now() const;
-  // This node's clock minus the leader's; none while that is not known, and on a leader, unless its clock was far
-  // off before. Above kSkewWarns people should hear of it, above kSkewBlocks no token or session should be issued
-  // here.
+  // This node's clock minus the leader's; none while that is not known, and on a leader, unless its clock was
+  // far off before. Above kSkewWarns people should hear of it, above kSkewBlocks no token or session should
+  // be issued here.
   std::optional<Duration> clock_skew() const;
 
   std::optional<User> user(std::string_view id) const;

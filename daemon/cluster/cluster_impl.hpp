@@ -29,7 +29,7 @@ struct Cluster::Impl {
   Task<Result<Model>> change_model(Call call, std::string type, Fields body);
   std::string new_id(std::string_view prefix);
   // Of commands that every member understands.
-  unsigned level() const { return level_of_cluster(db()); }
+  unsigned level() const { return level_of(machine->nodes()); }
   // Who carries it out: this node when nobody is named.
   void set_carrier(Fields& body, const std::string& named) const;
   WallTime now() const;

@@ -91,11 +91,11 @@ Task<Result<void>> Cluster::change_copies(Call call, std::vector<CopyChange> cha
   co_return Result<void>();
 }
 
-std::vector<NodeRecord> Cluster::nodes() const { return read_nodes(impl_->db()); }
+std::vector<NodeRecord> Cluster::nodes() const { return impl_->machine->nodes(); }
 
 std::optional<NodeRecord> Cluster::node(std::string_view id) const { return find_node(impl_->db(), id); }
 
-std::vector<StoredFile> Cluster::stored_files() const { return list_stored_files(impl_->db()); }
+std::vector<StoredFile> Cluster::stored_files() const { return impl_->machine->stored_files(); }
 
 std::optional<StoredFile> Cluster::stored_file(std::string_view key) const {
   return find_stored_file(impl_->db(), key);

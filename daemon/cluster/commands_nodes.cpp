@@ -132,9 +132,11 @@ void end_work_of(Context& context, const NodeRecord& node) {
 
 }  // namespace
 
-unsigned level_of_cluster(Db& db) {
+unsigned level_of_cluster(Db& db) { return level_of(read_nodes(db)); }
+
+unsigned level_of(const std::vector<NodeRecord>& nodes) {
   unsigned level = 0;
-  for (const NodeRecord& node : read_nodes(db))
+  for (const NodeRecord& node : nodes)
     if (node.state != NodeState::removed) level = level == 0 ? node.level : std::min(level, node.level);
   return level == 0 ? static_cast<unsigned>(kCommandVersion) : level;
 }

@@ -38,17 +38,24 @@ NodesById index_nodes(const std::vector<StorageNode>& nodes) {
   return by_id;
 }
 
-// Holders of a file among the nodes, as indices.
+// Holders of a file among the nodes, as indices, in the order of their ids.
 struct Holders {
+  std::vector<std::size_t> all;
   std::vector<std::size_t> reachable;
   std::size_t staying = 0;  // reachable and not draining
 };
+
+bool contains(const std::vector<std::size_t>& indices, std::size_t index) {
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
+}
 
 Holders holders_of(const StoredFile& file, const std::vector<StorageNode>& nodes, const NodesById& by_id) {
   Holders out;
   for (const std::string& id : file.holders) {
     const auto found = by_id.find(id);
-    if (found == by_id.end() || !nodes[found->second].reachable) continue;
+    if (found == by_id.end()) continue;
+    out.all.push_back(found->second);
+    if (!nodes[found->second].reachable) continue;
     out.reachable.push_back(found->second);
     if (!nodes[found->second].draining) ++out.staying;
   }
@@ -56,12 +63,13 @@ Holders holders_of(const StoredFile& file, const std::vector<StorageNode>& nodes
 }
 
 // The first `wanted` of the ranking that hold it or have room.
-std::vector<std::size_t> pick(const std::vector<std::size_t>& ranking, const StoredFile& file,
+std::vector<std::size_t> pick(const std::vector<std::size_t>& ranking,
+                              const std::vector<std::size_t>& holders, unsigned wanted, std::uint64_t bytes,
                               const std::vector<StorageNode>& nodes) {
   std::vector<std::size_t> chosen;
   for (const std::size_t i : ranking) {
-    if (chosen.size() == file.wanted) break;
-    if (contains(file.holders, nodes[i].id) || nodes[i].free_bytes >= file.bytes) chosen.push_back(i);
+    if (chosen.size() == wanted) break;
+    if (contains(holders, i) || nodes[i].free_bytes >= bytes) chosen.push_back(i);
   }
   return chosen;
 }
@@ -115,8 +123,12 @@ std::vector<std::size_t> Placer::rank(const std::string& key, unsigned wanted) {
 }
 
 std::vector<std::string> Placer::choose(const StoredFile& file) {
+  std::vector<std::size_t> holders;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (contains(file.holders, nodes_[i].id)) holders.push_back(i);
   std::vector<std::string> ids;
-  for (const std::size_t i : pick(rank(file.key, file.wanted), file, nodes_)) ids.push_back(nodes_[i].id);
+  for (const std::size_t i : pick(rank(file.key, file.wanted), holders, file.wanted, file.bytes, nodes_))
+    ids.push_back(nodes_[i].id);
   return ids;
 }
 
@@ -133,44 +145,46 @@ RepairPlan plan_repair(const std::vector<StoredFile>& files, const std::vector<S
 
   // The most endangered first; what only lies at another place than it should comes last.
   struct Turn {
-    std::size_t copies;
+    const StoredFile* file;
+    Holders holders;
     bool enough;
-    std::size_t file;
   };
   std::vector<Turn> turns;
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    const Holders holders = holders_of(files[f], nodes, by_id);
+  turns.reserve(files.size());
+  for (const StoredFile& file : files) {
+    Holders holders = holders_of(file, nodes, by_id);
+    const bool enough = holders.staying >= file.wanted;
     if (holders.reachable.empty()) {
       ++plan.lost;
-      continue;
+    } else {
+      turns.push_back({&file, std::move(holders), enough});
     }
-    turns.push_back({holders.reachable.size(), holders.staying >= files[f].wanted, f});
   }
   std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
-    return a.enough != b.enough ? !a.enough : a.copies < b.copies;
+    return a.enough != b.enough ? !a.enough : a.holders.reachable.size() < b.holders.reachable.size();
   });
 
   for (const Turn& turn : turns) {
-    const StoredFile& file = files[turn.file];
-    const Holders holders = holders_of(file, nodes, by_id);
-    const auto chosen = pick(placer.rank(file.key, file.wanted), file, room);
-    std::vector<std::string> from;
-    for (const std::size_t i : holders.reachable) from.push_back(nodes[i].id);
+    const StoredFile& file = *turn.file;
+    const auto& reachable = turn.holders.reachable;
+    const auto chosen =
+        pick(placer.rank(file.key, file.wanted), turn.holders.all, file.wanted, file.bytes, room);
     std::size_t settled = 0;
     for (const std::size_t i : chosen) {
-      if (contains(from, nodes[i].id)) {
+      if (contains(reachable, i)) {
         ++settled;
         continue;
       }
       if (plan.transfers.size() >= limit) continue;
+      Transfer transfer{file.key, file.bytes, {}, nodes[i].id};
+      for (const std::size_t from : reachable) transfer.from.push_back(nodes[from].id);
       room[i].free_bytes -= file.bytes;
-      plan.transfers.push_back({file.key, file.bytes, from, nodes[i].id});
+      plan.transfers.push_back(std::move(transfer));
     }
     // Nothing goes before all that should have it do.
     if (settled < chosen.size() || settled < file.wanted) continue;
-    for (const std::size_t i : holders.reachable)
-      if (std::find(chosen.begin(), chosen.end(), i) == chosen.end())
-        plan.removals.push_back({file.key, nodes[i].id});
+    for (const std::size_t i : reachable)
+      if (!contains(chosen, i)) plan.removals.push_back({file.key, nodes[i].id});
   }
   return plan;
 }
@@ -194,12 +208,11 @@ DrainPreview preview_drain(const std::vector<StoredFile>& files, const std::vect
     if (others.staying >= file.wanted) continue;
     ++preview.below_wanted;
     // With fewer nodes there are fewer copies: as many as there are places for.
-    StoredFile after = file;
-    after.wanted = std::min(file.wanted, takers);
-    const auto chosen = pick(placer.rank(file.key, after.wanted), after, rest);
-    if (chosen.size() < std::max(after.wanted, 1u)) preview.fits_elsewhere = false;
+    const unsigned wanted = std::min(file.wanted, takers);
+    const auto chosen = pick(placer.rank(file.key, wanted), others.all, wanted, file.bytes, rest);
+    if (chosen.size() < std::max(wanted, 1u)) preview.fits_elsewhere = false;
     for (const std::size_t i : chosen)
-      if (!contains(file.holders, rest[i].id)) rest[i].free_bytes -= file.bytes;
+      if (!contains(others.all, i)) rest[i].free_bytes -= file.bytes;
   }
   return preview;
 }

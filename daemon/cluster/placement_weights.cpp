@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
 
 namespace samovar::cluster {
@@ -74,9 +75,10 @@ std::vector<double> solve(const std::vector<double>& targets, unsigned wanted) {
 
 }  // namespace
 
-std::vector<double> placement_weights(const std::vector<double>& capacities, unsigned wanted) {
+namespace {
+
+std::vector<double> work_out(const std::vector<double>& capacities, unsigned wanted) {
   std::vector<double> weights(capacities.size(), 1.0);
-  if (capacities.size() <= wanted || wanted == 0) return weights;
   // Whose share would be more than one copy of each file gets exactly one of each.
   std::vector<bool> always(capacities.size(), false);
   unsigned left = wanted;
@@ -96,6 +98,21 @@ std::vector<double> placement_weights(const std::vector<double>& capacities, uns
   const auto solved = targets.empty() ? targets : solve(targets, left);
   for (std::size_t i = 0, k = 0; i < capacities.size(); ++i) weights[i] = always[i] ? kAlways : solved[k++];
   return weights;
+}
+
+}  // namespace
+
+std::vector<double> placement_weights(const std::vector<double>& capacities, unsigned wanted) {
+  if (capacities.size() <= wanted || wanted == 0) return std::vector<double>(capacities.size(), 1.0);
+  // Disks do not grow between two files: the last answer is nearly always the right one.
+  struct Known {
+    std::vector<double> capacities;
+    std::vector<double> weights;
+  };
+  thread_local std::map<unsigned, Known> memory;
+  Known& known = memory[std::min(wanted, 8u)];
+  if (known.capacities != capacities || wanted > 7) known = {capacities, work_out(capacities, wanted)};
+  return known.weights;
 }
 
 }  // namespace samovar::cluster

@@ -14,6 +14,7 @@ std::optional<ClusterInfo> read_cluster(Db& db);
 std::vector<NodeRecord> read_nodes(Db& db);  // members first, then those that were; by name
 std::optional<NodeRecord> find_node(Db& db, std::string_view id);
 // The version of commands that every member understands.
+unsigned level_of(const std::vector<NodeRecord>& nodes);
 unsigned level_of_cluster(Db& db);
 
 std::optional<User> find_user(Db& db, std::string_view id);

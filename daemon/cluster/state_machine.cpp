@@ -10,6 +10,7 @@
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/context.hpp"
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_types.hpp"
 #include "daemon/cluster/rows.hpp"
 #include "daemon/cluster/schema.hpp"
@@ -80,6 +81,12 @@ Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& comma
   if (!reply) return reply;
   last_time_ = now;
   changes = std::move(context.changes);
+  for (const Change& change : changes) {
+    if (change.kind == Change::Kind::nodes) nodes_.reset();
+    if (change.kind == Change::Kind::nodes || change.kind == Change::Kind::datasets ||
+        change.kind == Change::Kind::models)
+      files_.reset();
+  }
   if (entry->destroys_keys && keys_destroyed_) keys_destroyed_();
   return reply;
 }
@@ -127,6 +134,16 @@ void ClusterMachine::fall_behind(const std::string& why) {
   if (behind_.empty()) behind_ = why;
 }
 
+const std::vector<NodeRecord>& ClusterMachine::nodes() {
+  if (!nodes_) nodes_ = read_nodes(*db_);
+  return *nodes_;
+}
+
+const std::vector<StoredFile>& ClusterMachine::stored_files() {
+  if (!files_) files_ = list_stored_files(*db_);
+  return *files_;
+}
+
 Result<Bytes> ClusterMachine::snapshot() {
   if (!behind_.empty()) return Error{Errc::unsupported, "this node is too old for its cluster: " + behind_};
   const std::int64_t version = schema_version_of(level_of_cluster(*db_));
@@ -151,6 +168,8 @@ Result<void> ClusterMachine::restore(ByteView snapshot) {
   }
   SAMOVAR_CHECK(db->take_error());
   db_ = std::move(db);
+  nodes_.reset();
+  files_.reset();
   behind_.clear();
   if (listener_)
     for (const Change::Kind kind : kAllKinds) listener_({kind, {}, 0});

@@ -8,8 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/cluster/command.hpp"
+#include "daemon/cluster/placement.hpp"
 #include "daemon/cluster/sqlite.hpp"
 #include "daemon/cluster/types.hpp"
 #include "daemon/raft/consensus_log.hpp"
@@ -27,6 +31,9 @@ class ClusterMachine final : public raft::StateMachine {
   // For queries; changes go through apply.
   Db& db() { return *db_; }
   WallTime last_time() const { return last_time_; }
+  // Members, and the list of all files: asked for often, changed seldom.
+  const std::vector<NodeRecord>& nodes();
+  const std::vector<StoredFile>& stored_files();
   Bytes state_hash() const;
   // Why this program cannot follow its cluster any more; empty while it can.
   const std::string& behind() const { return behind_; }
@@ -45,6 +52,8 @@ class ClusterMachine final : public raft::StateMachine {
   std::unique_ptr<Db> db_;
   WallTime last_time_{};  // also in the table meta
   std::string behind_;
+  std::optional<std::vector<NodeRecord>> nodes_;  // until a command changes them
+  std::optional<std::vector<StoredFile>> files_;
   std::function<void(const Change&)> listener_;
   std::function<void()> keys_destroyed_;
 };

@@ -103,7 +103,7 @@ class MembersFixture : public ::testing::Test {
     member.cluster = *std::move(cluster);
     StewardOptions steward;
     steward.every = std::chrono::milliseconds(50);
-    steward.grace = std::chrono::seconds(600);
+    steward.grace = grace_;
     member.steward = std::make_unique<Steward>(loop_, *member.cluster, steward);
   }
   void stop(const std::string& id) {
@@ -209,6 +209,7 @@ class MembersFixture : public ::testing::Test {
   }
   NewUser user(const std::string& name) { return {name, "Name of " + name, Role::viewer, "$argon2id$hash"}; }
 
+  Duration grace_ = std::chrono::seconds(600);
   raft::testing::TempDir dir_;
   AsioLoop loop_;
   Switch switch_{loop_};

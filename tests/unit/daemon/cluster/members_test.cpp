@@ -115,6 +115,29 @@ TEST_F(MembersTest, ARemovedNodeLeavesTheLogAndIsNotHeard) {
   ASSERT_TRUE(wait(at(first).create_user(call(), user("after"))));
 }
 
+TEST_F(MembersTest, AFourthStandsByAndVotesForOneThatIsGone) {
+  grace_ = std::chrono::seconds(1);
+  three();
+  join("nod_d", "nod_b", raft::Voice::standby);
+  if (HasFatalFailure()) return;
+  settle({"nod_a", "nod_b", "nod_c", "nod_d"});
+  // Give it time to do what it should not: a fourth vote.
+  ASSERT_TRUE(wait(at("nod_d").create_user(call(), user("by-a-standby"))));
+  const std::string gone = leader() == "nod_c" ? "nod_b" : "nod_c";
+  stop(gone);
+  until(
+      [&] {
+        std::set<std::string> voters;
+        for (const auto& member : at(leader()).log_members())
+          if (member.voice == raft::Voice::voter) voters.insert(member.node_id);
+        return voters.size() == 3 && voters.contains("nod_d") && !voters.contains(gone);
+      },
+      "until the fourth votes in its place");
+  start(gone, false, false);
+  settle({"nod_a", "nod_b", "nod_c", "nod_d"});
+  ASSERT_TRUE(wait(at(gone).create_user(call(), user("back"))));
+}
+
 TEST_F(MembersTest, TheLeaderItselfIsRemovedAndHandsOver) {
   three();
   const std::string first = leader();

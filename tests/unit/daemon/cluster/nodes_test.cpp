@@ -214,6 +214,49 @@ TEST_F(NodesTest, AllFilesAreListedWithWhatIsWanted) {
   EXPECT_FALSE(find_stored_file(db(), "dst_2.1/0"));
 }
 
+TEST_F(NodesTest, WhatIsRememberedIsWhatIsThere) {
+  const auto agree = [this](const char* after) {
+    const auto files = list_stored_files(db());
+    const auto& known = machine_->stored_files();
+    ASSERT_EQ(known.size(), files.size()) << after;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(known[i].key, files[i].key) << after;
+      EXPECT_EQ(known[i].holders, files[i].holders) << after;
+      EXPECT_EQ(known[i].wanted, files[i].wanted) << after;
+      EXPECT_EQ(known[i].hash, files[i].hash) << after;
+    }
+    const auto nodes = read_nodes(db());
+    ASSERT_EQ(machine_->nodes().size(), nodes.size()) << after;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      EXPECT_EQ(machine_->nodes()[i].state, nodes[i].state) << after;
+      EXPECT_EQ(machine_->nodes()[i].revision, nodes[i].revision) << after;
+    }
+  };
+  agree("the start");
+  grow();
+  agree("three nodes");
+  must(copies({change("dst_1.1/0", "nod_2"), change("dst_1/source", "nod_2")}));
+  agree("copies");
+  must(apply("node.admit", node_body("nod_4")));
+  agree("a fourth");
+  must(apply("dataset.update", id("dst_1").set("copies", std::int64_t{4})));
+  agree("more wanted");
+  must(apply("model.commit", model_body("heart", "").set("evaluation_name", "mdl_1/evaluation")));
+  agree("a model");
+  must(apply("node.drain", id("nod_4").set("drain", true)));
+  agree("draining");
+  must(apply("node.remove", id("nod_2")));
+  agree("removed");
+  const auto image = machine_->snapshot();
+  must(apply("model.remove", named("heart", 1)));
+  agree("no model");
+  must(apply("dataset.bin", id("dst_1")));
+  must(apply("dataset.destroy", id("dst_1")));
+  agree("no data set");
+  ASSERT_TRUE(machine_->restore(*image));
+  agree("restored");
+}
+
 TEST_F(NodesTest, TheClusterKnowsWhatItsOldestMemberKnows) {
   EXPECT_EQ(level_of_cluster(db()), static_cast<unsigned>(kCommandVersion));
   grow();
