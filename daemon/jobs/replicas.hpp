@@ -182,7 +182,8 @@ class Replicas {
   Task<Result<void>> bring_one(std::string key);
   void release(const std::vector<std::string>& keys);
   Task<Mended> mend_now(std::string key);
-  bool wanted_here(const std::string& key, const std::map<std::string, bool>& records) const;
+  struct Known;  // what a sweep knows of the state
+  bool wanted_here(const std::string& key, Known& known) const;
 
   // replicas_repair.cpp
   void arm_repair(Duration delay);

@@ -160,16 +160,25 @@ Task<Replicas::Mended> Replicas::mend_now(std::string key) {
 
 // ---- what is not wanted here ----
 
-bool Replicas::wanted_here(const std::string& key, const std::map<std::string, bool>& records) const {
-  const auto record = records.find(key);
-  if (record != records.end() && record->second) return true;
+struct Replicas::Known {
+  std::map<std::string, bool> records;  // by key: is this node named?
+  std::map<std::string, bool> making;   // by data set or model: is it being made?
+};
+
+bool Replicas::wanted_here(const std::string& key, Known& known) const {
+  const auto record = known.records.find(key);
+  const bool recorded = record != known.records.end();
+  if (recorded && record->second) return true;
   if (held_.contains(key) || fetches_.contains(key) || mending_.contains(key)) return true;
   const auto used = used_.find(key);
-  const Duration kept = record != records.end() ? options_.unused_kept : options_.unnamed_kept;
+  const Duration kept = recorded ? options_.unused_kept : options_.unnamed_kept;
   if (used != used_.end() && loop_.clock().mono() - used->second < kept) return true;
-  if (record != records.end()) return false;
+  if (recorded) return false;
   const auto name = BlobKey::parse(key);
-  return !name || world_.in_making(name->id);
+  if (!name) return true;
+  const auto making = known.making.find(name->id);
+  if (making != known.making.end()) return making->second;
+  return known.making[name->id] = world_.in_making(name->id);
 }
 
 Task<void> Replicas::sweep() {
@@ -180,20 +189,21 @@ Task<void> Replicas::sweep() {
   const auto names_us = [this](const cluster::StoredFile& file) {
     return std::find(file.holders.begin(), file.holders.end(), options_.node_id) != file.holders.end();
   };
-  std::map<std::string, bool> records;  // is this node named?
-  for (const auto& file : world_.files()) records[file.key] = names_us(file);
-  std::erase_if(*keys, [&](const std::string& key) { return wanted_here(key, records); });
+  Known known;
+  for (const auto& file : world_.files()) known.records[file.key] = names_us(file);
+  std::erase_if(*keys, [&](const std::string& key) { return wanted_here(key, known); });
   if (keys->empty()) co_return;
   // The state here may be old, and the newest may name this node.
   auto caught_up = co_await world_.catch_up();
   if (!caught_up) co_return;
+  known.making.clear();
   for (const auto& key : *keys) {
     if (stopping_) co_return;
     const auto name = BlobKey::parse(key);
     const auto record = world_.file(key);
-    records.erase(key);
-    if (record) records[key] = names_us(*record);
-    if (!name || wanted_here(key, records)) continue;
+    known.records.erase(key);
+    if (record) known.records[key] = names_us(*record);
+    if (!name || wanted_here(key, known)) continue;
     removing_.insert(key);
     used_.erase(key);
     whole_.erase(key);
