@@ -8,12 +8,13 @@ import * as api from './api';
 import { sessionEnded } from './auth';
 import { Leader } from './leader';
 import { t } from './messages';
-import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, linksChanged, live, mayUpload, modelsChanged, nodes, operations, operationsKnown, peersChanged, pushSample, recent, refusedWrite, scorings, serverNow, session, setNodes, toast, type LiveState } from './stores';
+import { alerts, auditHead, cluster, datasetsChanged, energySince, isWorking, jobNote, jobs, linksChanged, live, mayUpload, members, modelsChanged, nodes, operations, operationsKnown, peersChanged, pushSample, recent, refusedWrite, scorings, serverNow, session, setNodes, toast, type LiveState } from './stores';
 import type { Alert, BoxNode, Cluster, Sample } from './types';
 import type { Operation } from './types-data';
 import type { Job, Scoring } from './types-models';
 
 const silenceMs = 6000; // samples come each second
+const lookMs = 15_000;
 const retryMs = [500, 1000, 2000, 4000, 8000];
 const kinds = ['hello', 'reset', 'bye', 'node.sample', 'node.changed', 'alert.changed', 'audit.appended', 'cluster.changed', 'session.expiring', 'operation.changed', 'dataset.changed', 'job.changed', 'job.metric', 'job.log', 'model.changed', 'scoring.changed', 'peer.changed', 'link.changed'] as const;
 type Kind = (typeof kinds)[number];
@@ -196,6 +197,12 @@ class EventShare {
     this.#say({ note: 'status', ...live.value });
   }
 
+  #tell(): void {
+    if (!cluster.value) return;
+    const snapshot = { cluster: cluster.value, nodes: [...nodes.value.values()], alerts: [...alerts.value], recent: [...recent.value], energySince: energySince.value };
+    this.#say({ note: 'tell', snapshot });
+  }
+
   #follow(): void {
     setLive('connecting');
     this.#say({ note: 'ask' });
@@ -206,8 +213,7 @@ class EventShare {
     this.#lastHeard = performance.now();
     if (note.note === 'ask') {
       if (!this.#leader.leading || !cluster.value) return;
-      const snapshot = { cluster: cluster.value, nodes: [...nodes.value.values()], alerts: [...alerts.value], recent: [...recent.value], energySince: energySince.value };
-      this.#say({ note: 'tell', snapshot });
+      this.#tell();
       this.#say({ note: 'status', ...live.value });
     } else if (this.#leader.leading) {
       return;
@@ -266,6 +272,11 @@ class EventShare {
         again();
       });
     };
+    // What is known of other nodes changes without an event: who leads and votes, how long they take to answer.
+    const look = setInterval(() => {
+      if (members.value.total < 2 || document.visibilityState !== 'visible' || live.value.state !== 'live') return;
+      void refetch().then(() => this.#tell(), () => undefined);
+    }, lookMs);
     // A stream that is open but silent (a dead network path sends no error) is opened anew.
     const wake = setInterval(() => {
       const quiet = performance.now() - Math.max(this.#lastHeard, openedAt);
@@ -273,6 +284,7 @@ class EventShare {
     }, 2000);
     signal.addEventListener('abort', () => {
       clearInterval(wake);
+      clearInterval(look);
       clearTimeout(timer);
       source?.close();
     });

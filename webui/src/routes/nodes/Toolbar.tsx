@@ -20,7 +20,7 @@ export function Toolbar({ range, custom, paused, onPause, onCustom, onCsv }: Too
     <div class={css.toolbar}>
       <div class={css.ranges} role="group" aria-label={t('range.label')}>
         {ranges.map((name) => (
-          <button key={name} type="button" aria-pressed={!custom && range === name} title={t(`range.long.${name}`)} onClick={() => setQuery({ range: name, from: undefined, to: undefined })}>
+          <button key={name} type="button" aria-pressed={!custom && range === name} onClick={() => setQuery({ range: name, from: undefined, to: undefined })}>
             {t(`range.${name}`)}
           </button>
         ))}

@@ -5,7 +5,7 @@ import { addPeer } from '../../lib/api-cluster';
 import { t } from '../../lib/messages';
 import { peersChanged } from '../../lib/stores';
 import type { Peer } from '../../lib/types-cluster';
-import { Button } from '../../ui/Button';
+import { Button, LinkButton } from '../../ui/Button';
 import { Card, Note } from '../../ui/Card';
 import { TextField } from '../../ui/Field';
 import { Problem } from '../../ui/Problem';
@@ -40,9 +40,11 @@ export function AddByAddress() {
         <p class={css.hint}>{t('add.text')}</p>
         <Problem error={action.error} />
         {unreachable && (
-          <p>
-            <a href={`/doctor?address=${encodeURIComponent(wanted)}`}>{t('add.doctor')}</a>
-          </p>
+          <div>
+            <LinkButton small icon="shield" href={`/doctor?address=${encodeURIComponent(wanted)}`}>
+              {t('add.doctor')}
+            </LinkButton>
+          </div>
         )}
         {found && (
           <Note tone="ok" live>
