@@ -85,6 +85,11 @@ class World {
   picture(page, name) {
     return picture(page, values.screenshots, name);
   }
+  // What every open page shows, for somebody who wonders why a test failed.
+  async pictureAll(name) {
+    const pages = this.#contexts.flatMap((context) => context.pages());
+    for (const [n, page] of pages.entries()) await this.picture(page, `${name}-${n}`).catch(() => undefined);
+  }
   async closePages() {
     for (const context of this.#contexts.splice(0)) await context.close().catch(() => undefined);
   }

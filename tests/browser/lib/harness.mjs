@@ -42,6 +42,7 @@ export async function runAll(world, only) {
     } catch (error) {
       failed += 1;
       console.log(`FAIL ${name}\n    ${error?.stack ?? error}`);
+      await world.pictureAll(`FAIL-${failed}`);
       if (work.needed) break;
     } finally {
       await world.closePages();
