@@ -10,6 +10,8 @@ namespace samovar::cluster {
 namespace {
 
 constexpr std::size_t kTextBytes = 256;
+// Far fewer than a command may have: applying one holds up the loop of every node.
+constexpr std::size_t kChangesAtOnce = 256;
 
 // What is not given (no addresses, no size) is left as it is.
 bool says_nothing_new(const NodeRecord& known, const NodeRecord& node) {
@@ -70,9 +72,9 @@ Task<Result<NodeRecord>> Cluster::remove_node(Call call, std::string node_id) {
 }
 
 Task<Result<void>> Cluster::change_copies(Call call, std::vector<CopyChange> changes) {
-  for (std::size_t at = 0; at < changes.size(); at += kCopyChangesMax) {
+  for (std::size_t at = 0; at < changes.size(); at += kChangesAtOnce) {
     std::vector<Fields> list;
-    for (std::size_t i = at; i < std::min(changes.size(), at + kCopyChangesMax); ++i) {
+    for (std::size_t i = at; i < std::min(changes.size(), at + kChangesAtOnce); ++i) {
       const CopyChange& change = changes[i];
       Fields one;
       one.set("key", change.key).set("node", change.node_id).set("there", change.there);
