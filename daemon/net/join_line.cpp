@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
+#include "base/mutex.hpp"
 #include "daemon/net/address.hpp"
 #include "daemon/net/dial.hpp"
 #include "daemon/net/join_session.hpp"
@@ -28,6 +29,25 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
 constexpr std::size_t kHalfOpenMax = 8;
 constexpr std::size_t kQueuedBytesMax = 1u << 20;
 
+// The way from a socket's thread to the loop, which may end first: after close() nothing is posted any more.
+class LoopGate {
+ public:
+  explicit LoopGate(Loop& loop) : loop_(&loop) {}
+  void post(Loop::Work work) {
+    MutexLock lock(mutex_);
+    if (loop_ != nullptr) loop_->post(std::move(work));
+  }
+  void close() {
+    MutexLock lock(mutex_);
+    loop_ = nullptr;
+  }
+
+ private:
+  Mutex mutex_;
+  Loop* loop_ SAMOVAR_GUARDED_BY(mutex_);
+};
+using LoopGatePtr = std::shared_ptr<LoopGate>;  // shared by the line and its socket's events
+
 // What has arrived and who waits for it. Loop only; shared because posts from the socket's thread may come
 // when the line is gone.
 struct Mailbox {
@@ -46,9 +66,10 @@ void answer(Loop& loop, Mailbox& box, Result<Bytes> result) {
 
 class Line final : public JoinLine {
  public:
-  Line(Loop& loop, std::shared_ptr<NetThread> thread, std::shared_ptr<JoinSession> session, MailboxPtr box,
-       std::function<void()> released)
+  Line(Loop& loop, LoopGatePtr gate, std::shared_ptr<NetThread> thread, std::shared_ptr<JoinSession> session,
+       MailboxPtr box, std::function<void()> released)
       : loop_(loop),
+        gate_(std::move(gate)),
         thread_(std::move(thread)),
         session_(std::move(session)),
         box_(std::move(box)),
@@ -76,6 +97,7 @@ class Line final : public JoinLine {
 
   void close() override {
     if (std::exchange(closed_, true)) return;
+    gate_->close();
     asio::post(thread_->context(), [session = session_, thread = thread_] { session->finish(thread); });
     if (released_) std::exchange(released_, {})();
     if (!box_->ended) box_->ended = Error{Errc::unavailable, "the line was closed here"};
@@ -107,6 +129,7 @@ class Line final : public JoinLine {
   }
 
   Loop& loop_;
+  const LoopGatePtr gate_;
   const std::shared_ptr<NetThread> thread_;
   const std::shared_ptr<JoinSession> session_;
   const MailboxPtr box_;
@@ -116,16 +139,16 @@ class Line final : public JoinLine {
 };
 
 // Messages and the end go through the loop into the mailbox.
-JoinSession::Events into_mailbox(Loop& loop, const MailboxPtr& box) {
+JoinSession::Events into_mailbox(Loop& loop, const LoopGatePtr& gate, const MailboxPtr& box) {
   JoinSession::Events events;
-  events.message = [&loop, box](Bytes message) {
-    loop.post([&loop, box, message = std::move(message)]() mutable {
+  events.message = [&loop, gate, box](Bytes message) {
+    gate->post([&loop, box, message = std::move(message)]() mutable {
       if (box->waiting) return answer(loop, *box, std::move(message));
       box->messages.push_back(std::move(message));
     });
   };
-  events.end = [&loop, box](const Error& why) {
-    loop.post([&loop, box, why] {
+  events.end = [&loop, gate, box](const Error& why) {
+    gate->post([&loop, box, why] {
       if (!box->ended) box->ended = why;
       answer(loop, *box, *box->ended);
     });
@@ -207,13 +230,14 @@ class Door final : public JoinDoor {
           std::make_shared<JoinSession>(self->thread->context(), self->tls, remote_text(socket));
       self->half_open.push_back(session);
       const auto box = std::make_shared<Mailbox>();
-      JoinSession::Events events = into_mailbox(self->loop, box);
+      const auto gate = std::make_shared<LoopGate>(self->loop);
+      JoinSession::Events events = into_mailbox(self->loop, gate, box);
       const std::weak_ptr<State> weak = self;
       const std::weak_ptr<JoinSession> weak_session = session;
-      events.ready = [weak, weak_session, box] {
+      events.ready = [weak, weak_session, gate, box] {
         const auto state = weak.lock();
         const auto ready = weak_session.lock();
-        if (state && ready) hand_over(state, ready, box);
+        if (state && ready) hand_over(state, ready, gate, box);
       };
       events.end = [weak, weak_session, end = events.end](const Error& why) {
         if (const auto state = weak.lock())
@@ -224,16 +248,15 @@ class Door final : public JoinDoor {
     }
 
     static void hand_over(const std::shared_ptr<State>& self, const std::shared_ptr<JoinSession>& session,
-                          const MailboxPtr& box) {
+                          const LoopGatePtr& gate, const MailboxPtr& box) {
       self->half_open.remove(session);
       if (self->taken.exchange(true)) return session->abort(Error{Errc::busy, "somebody else was first"});
       const auto others = std::exchange(self->half_open, {});
       for (const auto& other : others) other->abort(Error{Errc::busy, "somebody else was first"});
-      self->loop.post([self, session, box] {
-        if (!self->open) return;
-        auto line =
-            std::make_unique<Line>(self->loop, self->thread, session, box, [self] { self->taken = false; });
-        self->on_line(std::move(line));
+      gate->post([self, session, gate, box] {
+        auto line = std::make_unique<Line>(self->loop, gate, self->thread, session, box,
+                                           [self] { self->taken = false; });
+        if (self->open) self->on_line(std::move(line));  // else it is closed here
       });
     }
 
@@ -260,7 +283,17 @@ struct Attempt {
   std::shared_ptr<JoinSession> session;  // made on the thread, read on the loop after the result
 };
 
-using AttemptPtr = std::shared_ptr<Attempt>;
+// However the wait for it ends, nothing of it reaches the loop afterwards; unless a line took it over.
+struct AttemptEnd {
+  explicit AttemptEnd(LoopGatePtr with) : gate(std::move(with)) {}
+  ~AttemptEnd() {
+    if (gate) gate->close();
+  }
+  AttemptEnd(const AttemptEnd&) = delete;
+  AttemptEnd& operator=(const AttemptEnd&) = delete;
+  LoopGatePtr gate;
+};
+
 using LineResult = Result<std::unique_ptr<JoinLine>>;
 
 }  // namespace
@@ -278,18 +311,20 @@ Task<Result<std::unique_ptr<JoinLine>>> dial_join(Loop& loop, std::string addres
   SAMOVAR_CO_TRY(auto tls, shared_context());
   const std::string text = format_host_port(where);
   const auto attempt = std::make_shared<Attempt>();
+  const auto gate = std::make_shared<LoopGate>(loop);
+  AttemptEnd end(gate);
   error_code not_numeric;
   asio::ip::make_address(where.host, not_numeric);
   if (not_numeric) attempt->thread->may_hang();
   std::function<void(std::function<void(Result<void>)>)> start = [&](std::function<void(Result<void>)> done) {
     // The first result counts; all come through the loop.
     const auto once = std::make_shared<std::function<void(Result<void>)>>(std::move(done));
-    const auto tell = [&loop, once](Result<void> result) {
-      loop.post([once, result = std::move(result)] {
+    const auto tell = [gate, once](Result<void> result) {
+      gate->post([once, result = std::move(result)] {
         if (*once) std::exchange(*once, {})(result);
       });
     };
-    asio::post(attempt->thread->context(), [&loop, attempt, tls, text, deadline, tell] {
+    asio::post(attempt->thread->context(), [&loop, gate, attempt, tls, text, deadline, tell] {
       const auto timer = std::make_shared<asio::steady_timer>(attempt->thread->context(), deadline);
       const auto dial = std::make_shared<std::shared_ptr<Dial>>();
       timer->async_wait([timer, dial, text, tell](const error_code& cancelled) {
@@ -303,11 +338,11 @@ Task<Result<std::unique_ptr<JoinLine>>> dial_join(Loop& loop, std::string addres
         if (!socket) return tell(std::move(socket).error());
         attempt->session =
             std::make_shared<JoinSession>(attempt->thread->context(), tls, remote_text(*socket));
-        JoinSession::Events events = into_mailbox(loop, attempt->box);
+        JoinSession::Events events = into_mailbox(loop, gate, attempt->box);
         events.ready = [tell] { tell({}); };
-        events.end = [tell, end = events.end](const Error& why) {
+        events.end = [tell, ended = events.end](const Error& why) {
           tell(why);
-          end(why);
+          ended(why);
         };
         attempt->session->start(*std::move(socket), TlsRole::client, deadline, std::move(events));
       });
@@ -316,7 +351,8 @@ Task<Result<std::unique_ptr<JoinLine>>> dial_join(Loop& loop, std::string addres
   Result<void> result = co_await from_callback<Result<void>>(std::move(start));
   if (!result) co_return std::move(result).error();
   std::unique_ptr<JoinLine> line =
-      std::make_unique<Line>(loop, attempt->thread, attempt->session, attempt->box, std::function<void()>{});
+      std::make_unique<Line>(loop, std::exchange(end.gate, {}), attempt->thread, attempt->session,
+                             attempt->box, std::function<void()>{});
   co_return LineResult(std::move(line));
 }
 
