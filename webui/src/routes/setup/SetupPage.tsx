@@ -16,7 +16,7 @@ import { Icon } from '../../ui/Icon';
 import { useCountdown } from '../../ui/useCountdown';
 import { Begin } from './Begin';
 import { check, type Errors, serverErrors, steps } from './checks';
-import { finish, loadDraft, saveDraft, toRequest, type Draft } from './draft';
+import { expectAdmin, finish, loadDraft, saveDraft, toRequest, type Draft } from './draft';
 import { JoinBox } from './JoinBox';
 import { AdminStep, BoxStep, CertificateStep, CodeStep, ReviewStep, UnlockStep } from './steps';
 import css from './SetupPage.module.css';
@@ -99,12 +99,14 @@ function Wizard({ onBack }: { onBack: () => void }) {
         await wizard.checkSetupCode(draft.code.trim());
         go(1);
       } else {
+        expectAdmin(draft.username.trim());
         await wizard.postSetup(toRequest(draft));
-        finish(draft.username.trim());
+        finish();
         navigate('/', { replace: true });
         await readPhase();
       }
     } catch (error) {
+      expectAdmin(null);
       refused(error);
     }
     setBusy(false);

@@ -68,8 +68,11 @@ export function toRequest(draft: Draft): SetupRequest {
 
 // The log-in page greets the administrator who was just made.
 let freshAdmin: string | null = null;
-export function finish(username: string): void {
+// Said before the answer comes: the page asks for the box's phase by itself and may be first to hear of it.
+export function expectAdmin(username: string | null): void {
   freshAdmin = username;
+}
+export function finish(): void {
   try {
     sessionStorage.removeItem(key);
   } catch {
