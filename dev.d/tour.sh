@@ -1,65 +1,71 @@
 #!/usr/bin/env bash
-# What `./dev run` does once everything is built: starts a node, and on a fresh state sets it up, trains on the
-# sample data and predicts, all with the `samovar` command and the API behind it. Stays until Ctrl-C.
+# What `./dev run` does once everything is built: starts nodes, and on a fresh state makes a cluster of them by the
+# same join as anybody's boxes, trains on the sample data and predicts, all with the `samovar` command and the API
+# behind it. Stays until Ctrl-C.
 #
-#   dev.d/tour.sh BUILD-FOLDER STATE-FOLDER PORT [--once]      (--once ends after the tour: for tests)
+#   dev.d/tour.sh BUILD-FOLDER RUN-FOLDER PORT NODES [--once]      (--once ends after the tour: for tests)
 #
-# Beside STATE-FOLDER lie the tour's own log-in and logs. Passwords are drawn anew, printed once and kept nowhere;
-# none is ever an argument of a program.
+# RUN-FOLDER holds a state per node, the tour's own log-in and logs. Passwords are drawn anew, printed once and kept
+# nowhere; none is ever an argument of a program.
 set -euo pipefail
-umask 077
-build=$1 state=$2 port=$3 once=${4:-}
-run=$(dirname "$state")
+build=$1 run=$2 port=$3 nodes=$4 once=${5:-}
 model=readmission
-node=0
-export XDG_CONFIG_HOME=$run/config LC_ALL=C.UTF-8
-unset SAMOVAR_SERVER SAMOVAR_CONTEXT SAMOVAR_TOKEN_FILE
-
-say() { printf '\n\033[1m── %s\033[0m\n' "$*"; }
-note() { printf '   %s\n' "$*"; }
-die() { printf 'tour: %s\n' "$*" >&2; exit 1; }
-samovar() { "$build/daemon/cli/samovar" --server "$url" "$@"; }
+. "$(dirname "$(readlink -f "$0")")/nodes.sh"
+samovar() { on 1 "$@"; }
 password() { head -c 15 /dev/urandom | base64 | tr '+/' 'kw'; }
-
-stop_node() {
-  trap - EXIT INT TERM
-  [ "$node" = 0 ] && return 0
-  kill "$node" 2>/dev/null || true
-  wait "$node" 2>/dev/null || true
-}
-trap 'stop_node; exit 130' INT
-trap 'stop_node; exit 143' TERM
-trap stop_node EXIT
-
-start_node() {
-  local console=$run/console.txt
-  : >"$console"
-  # In a process group of its own a Ctrl-C reaches only us, and we stop it in order.
-  set -m
-  "$build/daemon/samovard" --state-dir "$state" --listen "127.0.0.1:$port" >"$console" 2>"$run/samovard.log" &
-  node=$!
-  set +m
-  until grep -q '^READY ' "$console"; do
-    kill -0 "$node" 2>/dev/null || { tail -n 5 "$run/samovard.log" >&2; node=0; die "samovard did not start (log: $run/samovard.log)"; }
-    sleep 0.1
-  done
-  url=$(sed -n 's/^READY \([^ ]*\) .*/\1/p' "$console")
-  phase=$(sed -n 's/^READY .* phase=//p' "$console")
-  fingerprint=$(grep -oE '([0-9A-F]{2}:){31}[0-9A-F]{2}' "$console")
-  code=$(sed -n 's/^ *Set-up code: *//p' "$console")
-  rm -f "$console"
-}
 
 set_up() {
   admin_password=$(password) analyst_password=$(password)
-  samovar init --no-input --quiet --fingerprint "$fingerprint" <<JSON
-{"code":"$code","box_name":"Samovar on trial","time_zone":"UTC","unlock":{"mode":"key_file"},
+  samovar init --no-input --quiet --fingerprint "${fingerprint[1]}" <<JSON
+{"code":"${code[1]}","box_name":"Samovar on trial","time_zone":"UTC","unlock":{"mode":"key_file"},
  "admin":{"username":"admin","display_name":"Administrator","password":"$admin_password"}}
 JSON
   samovar login --quiet -u admin --password-stdin <<<"$admin_password"
+}
+
+# wait_for SECONDS WHAT COMMAND…: until the command prints something, which is printed
+wait_for() {
+  local end=$((SECONDS + $1)) what=$2 found
+  shift 2
+  while :; do
+    found=$("$@" 2>/dev/null) || found=
+    [ -n "$found" ] && { echo "$found"; return 0; }
+    [ "$SECONDS" -lt "$end" ] || die "$what: not in time (logs: $run/node*.log; samovar doctor says more)"
+    sleep 0.3
+  done
+}
+heard() { samovar peers list --quiet | grep -Fx -- "$1"; }
+is_ready() { [ "$(setup_field "$1" phase)" = ready ] && echo yes; }
+
+has_leader() { samovar nodes list --json | grep '"leader": true'; }
+
+# As an administrator does it: pick the machine that is heard, give the password, type the code from its screen.
+join() {
+  local number=$1 id short shown
+  id=$(setup_field "$number" node/id)
+  short=$(setup_field "$number" join/short_id)
+  wait_for 60 "node 1 hears $short" heard "$id" >/dev/null
+  note "node $number is heard as $short; approving it"
+  samovar peers approve "$id" --no-wait --quiet --password-stdin <<<"$admin_password" >/dev/null
+  shown=$(wait_for 30 "$short shows a code" setup_field "$number" join/code)
+  note "its screen shows $shown; typing that"
+  samovar peers confirm "$id" "$shown" --quiet >/dev/null
+  wait_for 60 "node $number has the state" is_ready "$number" >/dev/null
+  phase[$number]=ready
+}
+
+form_cluster() {
+  local number began=$SECONDS
+  say "making one cluster of $nodes nodes: the codes are read and typed for you"
+  for ((number = 2; number <= nodes; number++)); do join "$number"; done
+  note "one cluster after $((SECONDS - began)) s:"
+  samovar nodes list
+}
+
+# Data and models belong to analysts: an administrator reads no rows.
+become_analyst() {
   samovar users add analyst --role analyst --display-name Analyst --quiet --password-stdin <<<"$analyst_password" >/dev/null
   samovar logout --quiet
-  # Data and models belong to analysts: an administrator reads no rows.
   samovar login --quiet -u analyst --password-stdin <<<"$analyst_password"
   samovar tokens create tour --scope read --days 30 --quiet --out "$run/tour.token" >/dev/null
 }
@@ -69,6 +75,10 @@ tour() {
   samovar data sample --quiet >/dev/null
   samovar data list
   local data; data=$(samovar data list --quiet | head -n 1)
+  if [ "$nodes" -gt 1 ]; then
+    say "where its copies lie: losing a node loses nothing"
+    samovar data shards "$data"
+  fi
 
   say "training a logistic regression: who comes back within 30 days?"
   note "samovar train glm --data SAMPLE --target readmitted_30d --ignore … --name $model --wait"
@@ -76,9 +86,11 @@ tour() {
     --name "$model" --wait
   samovar models promote "$model@1"
 
-  say "asking it about one patient"
+  local asked=$nodes
+  say "asking it about one patient$([ "$nodes" -gt 1 ] && echo ", on node $asked: any node answers")"
+  [ "$nodes" -gt 1 ] && on "$asked" login --quiet -u analyst --password-stdin --fingerprint "${fingerprint[$asked]}" <<<"$analyst_password"
   note "samovar predict $model --row age=81 diagnosis_group='heart failure' … --reasons"
-  samovar predict "$model" --reasons --row age=81 sex=female admission_date=2023-11-05 admission_type=emergency \
+  on "$asked" predict "$model" --reasons --row age=81 sex=female admission_date=2023-11-05 admission_type=emergency \
     ward=cardiology diagnosis_group='heart failure' insurer=public lives_alone=1 smoking=former bmi=27.5 \
     systolic_bp=118 heart_rate=92 haemoglobin=9.4 creatinine=1.9 sodium=132 hba1c=6.1 crp=22 \
     prior_admissions_12m=3 medication_count=12 length_of_stay=12 intensive_care=0 discharge_to='nursing home' \
@@ -86,37 +98,58 @@ tour() {
 }
 
 look_around() {
-  say "this node was set up before; ./dev run --fresh begins anew"
-  [ "$phase" = ready ] || { note "It is $phase: open the address below."; return 0; }
+  say "this was set up before; ./dev run --fresh begins anew"
+  [ "${phase[1]}" = ready ] || { note "It is ${phase[1]}: open the address below."; return 0; }
   export SAMOVAR_TOKEN_FILE=$run/tour.token
   # A state that the tour did not set up, or an old one, has no token for it.
-  [ -s "$SAMOVAR_TOKEN_FILE" ] && samovar whoami --fingerprint "$fingerprint" >/dev/null 2>&1 || return 0
-  for what in data jobs models; do
+  [ -s "$SAMOVAR_TOKEN_FILE" ] && samovar whoami --fingerprint "${fingerprint[1]}" >/dev/null 2>&1 || return 0
+  [ "${#url[@]}" = 1 ] || wait_for 30 "a leader" has_leader >/dev/null
+  for what in nodes data jobs models; do
     echo
     samovar "$what" list || return 0
   done
 }
 
-start_node
-if [ "$phase" = new ]; then
-  say "setting up a new box at $url"
+# Nodes that were not joined: the tour has no password to do it with.
+tell_waiting() {
+  local number
+  for number in "${!url[@]}"; do
+    [ "$number" != 1 ] && [ "${phase[$number]}" = new ] || continue
+    note "Node $number waits to be added as $(setup_field "$number" join/short_id): on the dashboard, Nodes, Add a node."
+  done
+}
+
+tell_addresses() {
+  local number
+  say "$([ ${#pid[@]} = 1 ] && echo "the node runs" || echo "the ${#pid[@]} nodes run") until Ctrl-C"
+  for ((number = 1; number <= ${#url[@]}; number++)); do
+    note "$([ "$number" = 1 ] && echo "Dashboard:      " || echo "or on node $number:   ")${url[$number]}"
+  done
+}
+
+# Those that were there come back, too.
+while [ -d "$run/node$((nodes + 1))" ]; do nodes=$((nodes + 1)); done
+for ((number = 1; number <= nodes; number++)); do start_node "$number"; done
+if [ "${phase[1]}" = new ]; then
+  say "setting up a new box at ${url[1]}"
   set_up
+  [ "$nodes" -gt 1 ] && form_cluster
+  become_analyst
   tour
-  say "the node runs until Ctrl-C"
-  note "Dashboard:      $url"
+  tell_addresses
   note "Log in as       analyst   password $analyst_password   (data, training, predictions)"
-  note "or as           admin     password $admin_password   (users, settings, audit log)"
+  note "or as           admin     password $admin_password   (nodes, users, settings, audit log)"
   note "The passwords are shown this once and kept nowhere. The certificate is the box's own, SHA-256:"
 else
   look_around
-  say "the node runs until Ctrl-C"
-  note "Dashboard:      $url"
+  tell_addresses
   note "Log in with the password that was printed at the first start. The certificate's SHA-256:"
 fi
-note "$fingerprint"
-note "More:           SAMOVAR_TOKEN_FILE=$run/tour.token $build/daemon/cli/samovar -s $url status"
-note "Log:            $run/samovard.log"
+note "${fingerprint[1]}"
+tell_waiting
+note "More:           SAMOVAR_TOKEN_FILE=$run/tour.token $build/daemon/cli/samovar -s ${url[1]} status"
+note "Add a node:     ./dev run --add   (in another terminal; it says what to type where)"
+[ "$nodes" -gt 1 ] && note "Lose a node:    kill -9 ${pid[$nodes]}   (node $nodes; then watch the dashboard)"
+note "Logs:           $run/node*.log"
 [ "$once" = --once ] && exit 0
-wait "$node"
-node=0
-die "samovard ended by itself (log: $run/samovard.log)"
+stay

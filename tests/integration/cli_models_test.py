@@ -157,12 +157,10 @@ class Models(unittest.TestCase):
 
 
 class Tour(unittest.TestCase):
-    def test_a_fresh_node_shows_what_it_is_for_and_a_second_start_what_is_there(self):
+    def test_fresh_nodes_show_what_they_are_for_and_a_second_start_what_is_there(self):
         folder = tempfile.mkdtemp(prefix="samovar-tour-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        state = os.path.join(folder, "node1")
-        os.mkdir(state, 0o700)
-        command = [str(SOURCE / "dev.d" / "tour.sh"), BUILD, state, "0", "--once"]
+        command = [str(SOURCE / "dev.d" / "tour.sh"), BUILD, folder, "0", "3", "--once"]
         first = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX * 3, check=False)
         self.assertEqual(first.returncode, 0, first)
         found = re.search(r"^AUC +(0\.\d+)", first.stdout, re.MULTILINE)
@@ -175,6 +173,9 @@ class Tour(unittest.TestCase):
         second = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX * 3, check=False)
         self.assertEqual(second.returncode, 0, second)
         self.assertIn("readmission", second.stdout)
+        for text in (first.stdout, second.stdout):
+            self.assertEqual(len(re.findall(r"^\S+ +up +voter", text, re.MULTILINE)), 3, text)
+            self.assertNotIn("waits to be added", text)
         self.assertNotIn("password ", second.stdout.replace("password that", ""))
 
 
