@@ -49,7 +49,7 @@ class Cli:
         return Done(done.returncode, done.stdout, done.stderr)
 
     def talk(self, *words, answers=()):
-        """On a terminal. `answers` are (what the screen must show first, what is typed then)."""
+        """On a terminal. `answers` are (what the screen must show first, what is typed then, or a function that knows)."""
         pid, master = pty.fork()
         if pid == 0:
             os.execve(self.binary, [self.binary, *words], self.environment)
@@ -58,7 +58,8 @@ class Cli:
         while time.monotonic() < end:
             if pending and pending[0][0] in screen[seen:]:
                 seen = screen.index(pending[0][0], seen) + len(pending[0][0])
-                os.write(master, (pending.pop(0)[1] + "\n").encode())
+                typed = pending.pop(0)[1]
+                os.write(master, ((typed() if callable(typed) else typed) + "\n").encode())
             if not select.select([master], [], [], 1)[0]:
                 continue
             try:
