@@ -135,6 +135,7 @@ class Node final : public api::NodeControl {
   void tell_console();
   cluster::NodeRecord own_row() const;
   Task<void> put_own_row();
+  Task<void> pause(Duration time);
   void node_turned(const std::string& node_id);
   void look_at_log();
   ClusterAlerts cluster_alerts();

@@ -249,6 +249,13 @@ cluster::NodeRecord Node::own_row() const {
   return row;
 }
 
+Task<void> Node::pause(Duration time) {
+  std::function<void(std::function<void(bool)>)> wait = [this, time](std::function<void(bool)> done) {
+    loop_.after(time, [done] { done(true); });
+  };
+  co_await from_callback<bool>(std::move(wait));
+}
+
 // Until it is there: without a leader, as when all nodes start at once, it takes a while.
 Task<void> Node::put_own_row() {
   if (putting_row_) co_return;
@@ -260,10 +267,7 @@ Task<void> Node::put_own_row() {
     if (put || put.error().code() == Errc::no_space) break;
     if (first)
       SAMOVAR_LOG(info, main, "this node's row is not updated yet", kv("error", put.error().message()));
-    std::function<void(std::function<void(bool)>)> pause = [this](std::function<void(bool)> done) {
-      loop_.after(kRowAgain, [done] { done(true); });
-    };
-    co_await from_callback<bool>(std::move(pause));
+    co_await pause(kRowAgain);
   }
   putting_row_ = false;
 }

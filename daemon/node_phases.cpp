@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/ids.hpp"
 #include "base/log.hpp"
 #include "daemon/api/model_events.hpp"
 #include "daemon/api/views.hpp"
@@ -15,6 +16,10 @@
 namespace samovar::daemon {
 
 using security::SecretBytes;
+
+namespace {
+constexpr std::chrono::seconds kRecordAgain{5};
+}  // namespace
 
 Result<std::unique_ptr<cluster::Cluster>> Node::open_cluster(const SecretBytes& cmk,
                                                              const std::string& cluster_id,
@@ -222,9 +227,17 @@ Task<void> Node::record_start(std::string how, std::string address) {
   nlohmann::json details = {{"how", how}, {"version", SAMOVAR_VERSION}};
   if (wrong_passphrases_ > 0) details["wrong_passphrases"] = wrong_passphrases_;
   wrong_passphrases_ = 0;
-  auto recorded = co_await cluster_->record(std::move(call), "node.unlock", facts_.id, "ok", details.dump());
-  if (!recorded)
-    SAMOVAR_LOG(warn, main, "the unlock was not recorded", kv("error", recorded.error().message()));
+  // One request id: an attempt whose outcome is not known is not recorded twice.
+  call.request_id = new_id("req", clock_, system_rng());
+  for (bool first = true; !stopping_ && phase_ == api::Phase::ready; first = false) {
+    auto recorded = co_await cluster_->record(call, "node.unlock", facts_.id, "ok", details.dump());
+    if (recorded) co_return;
+    if (first)
+      SAMOVAR_LOG(warn, main, "the unlock is not recorded yet", kv("error", recorded.error().message()));
+    // Others are away: it is recorded when they are back. Anything else does not get better by itself.
+    if (recorded.error().code() != Errc::unavailable) co_return;
+    co_await pause(kRecordAgain);
+  }
 }
 
 namespace {
