@@ -34,7 +34,7 @@ void keep_alive(TlsSocket::Socket& socket) {
 
 JoinSession::JoinSession(boost::asio::io_context& context, std::shared_ptr<ssl_ctx_st> tls,
                          std::string remote)
-    : context_(context), tls_context_(std::move(tls)), remote_(std::move(remote)), deadline_(context) {}
+    : tls_context_(std::move(tls)), remote_(std::move(remote)), deadline_(context) {}
 
 void JoinSession::start(Socket socket, TlsRole role, Duration handshake_max, Events events) {
   events_ = std::move(events);

@@ -43,7 +43,6 @@ class JoinSession : public std::enable_shared_from_this<JoinSession> {
   void arm(Duration after, const Error& why);
   void fail(const IoStep& step);
 
-  boost::asio::io_context& context_;
   const std::shared_ptr<ssl_ctx_st> tls_context_;  // shared by the lines of a door
   const std::string remote_;
   Events events_;
