@@ -54,7 +54,7 @@ export const en = {
   'nav.account': 'Your account',
 
   'quorum.title': 'This side of the network cannot save changes',
-  'quorum.text': '{up} of {total} nodes can be reached from here, and more than half of the voters must agree to a change. Reading goes on as usual. Once the others are back, saving works again by itself.',
+  'quorum.text': '{up} of {total} nodes can be reached from here; a change needs more than half. Reading goes on, and saving works again once the others are back.',
   'quorum.doctor': 'Ask the network doctor',
 
   'live.live': 'Live',
@@ -77,9 +77,9 @@ export const en = {
   'wait.starting': 'Starting',
   'wait.starting_text': 'The box is getting ready. This page goes on by itself.',
   'wait.joining': 'Joining',
-  'wait.joining_text': 'The box was accepted and receives what the others know. This page goes on by itself.',
+  'wait.joining_text': 'The box receives what the others know. This page goes on by itself.',
   'wait.removed': 'This box was removed from its cluster',
-  'wait.removed_text': 'It keeps nothing that others could use. To make it a new box, stop the service on it and run: samovard --factory-reset',
+  'wait.removed_text': 'To make it a new box, stop the service on it and run: samovard --factory-reset',
   'wait.unreachable': 'The box does not answer',
   'wait.unreachable_text': 'It may be restarting, or the network between here and the box is interrupted. This page keeps trying.',
 

@@ -7,6 +7,8 @@ import { useLoad } from '../../ui/useLoad';
 
 export type Range = { range: string } | { from: string; to: string };
 
+const againMs = 5000;
+
 interface Past {
   key: string;
   series: ReadonlyMap<string, Series>;
@@ -32,6 +34,12 @@ export function useSeries(ids: readonly string[], range: Range, follow: boolean)
     return { key, series: new Map(ids.map((node, n) => [node, found[n] ?? empty(like ?? undefined)])), missing: ids.filter((_, n) => !found[n]) };
   }, [key]);
   const past = loaded.value?.key === key ? loaded.value : null;
+  // A box that was busy for a moment is asked again by itself.
+  useEffect(() => {
+    if (!loaded.error || loaded.loading || !follow) return;
+    const timer = setTimeout(loaded.reload, againMs);
+    return () => clearTimeout(timer);
+  }, [loaded.error, loaded.loading, follow]);
   const newest = recent.value;
   useEffect(() => {
     if (!follow || !past) return;
