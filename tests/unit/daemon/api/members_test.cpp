@@ -34,6 +34,8 @@ struct Pair {
       row.addresses = {"10.0.0.2:7443"};
       row.disk_bytes = 1000;
       row.version = "0.1.0";
+      row.sign_public = Bytes(32, static_cast<std::uint8_t>(id.back()));
+      row.box_public = row.sign_public;
       auto done = id == "node1" ? box.run(box.node.state->put_node(system_call(), row))
                                 : box.run(box.node.state->admit_node(system_call(), row));
       if (!done) ADD_FAILURE() << done.error().message();
