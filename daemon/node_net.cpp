@@ -316,16 +316,21 @@ void NodeNet::refresh_peers() {
   if (!mesh_) return;
   std::vector<net::Peer> peers;
   std::set<std::string> members;
-  const bool known = cluster_ != nullptr && cluster_->info();
-  if (known) {
+  std::set<std::string> named;  // by the state, as members or as removed
+  if (cluster_ != nullptr) {
     for (const auto& row : cluster_->nodes()) {
+      named.insert(row.id);
       if (row.state == cluster::NodeState::removed || row.id == facts_.id) continue;
       peers.push_back({row.id, row.addresses});
       members.insert(row.id);
     }
-  } else {
-    peers = first_peers_;
-    for (const auto& peer : peers) members.insert(peer.node_id);
+  }
+  // While the log is replayed the state is one of the past: those who were members when this node became one,
+  // and whom it does not name yet, must not be cut, or the one who brings the rest may be among them.
+  for (const auto& peer : first_peers_) {
+    if (named.contains(peer.node_id) || peer.node_id == facts_.id) continue;
+    peers.push_back(peer);
+    members.insert(peer.node_id);
   }
   known_members_ = std::move(members);
   mesh_->set_peers(std::move(peers));
