@@ -8,6 +8,8 @@
 namespace samovar::cluster {
 namespace {
 
+constexpr std::size_t kStatementsMax = 256;
+
 Error failed(sqlite3* handle, const char* doing) {
   return Error{Errc::internal, std::string(doing) + ": " + sqlite3_errmsg(handle)};
 }
@@ -44,7 +46,32 @@ Result<std::unique_ptr<Db>> Db::open_memory() {
   return db;
 }
 
-Db::~Db() { sqlite3_close(handle_); }
+Db::~Db() {
+  for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
+  sqlite3_close(handle_);
+}
+
+sqlite3_stmt* Db::take(std::string_view sql) {
+  if (const auto found = idle_.find(sql); found != idle_.end()) {
+    sqlite3_stmt* const statement = found->second;
+    idle_.erase(found);
+    return statement;
+  }
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                         &statement, nullptr) != SQLITE_OK)
+    note_error();
+  return statement;
+}
+
+void Db::give_back(sqlite3_stmt* statement) {
+  if (statement == nullptr) return;
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+  // One of each, and those built from parts only as long as there is room.
+  if (idle_.size() >= kStatementsMax || !idle_.emplace(sqlite3_sql(statement), statement).second)
+    sqlite3_finalize(statement);
+}
 
 Result<void> Db::exec(const char* sql) {
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
@@ -94,13 +121,9 @@ Result<void> Db::take_error() {
   return Error{Errc::internal, "the state's database: " + std::exchange(error_, {})};
 }
 
-Query::Query(Prepared, Db& db, std::string_view sql) : db_(db) {
-  if (sqlite3_prepare_v2(db.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr) !=
-      SQLITE_OK)
-    db.note_error();
-}
+Query::Query(Prepared, Db& db, std::string_view sql) : db_(db), statement_(db.take(sql)) {}
 
-Query::~Query() { sqlite3_finalize(statement_); }
+Query::~Query() { db_.give_back(statement_); }
 
 bool Query::next() {
   if (statement_ == nullptr) return false;

@@ -7,6 +7,8 @@
 // Threading: one thread at a time.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,10 +46,15 @@ class Db {
   sqlite3* handle() { return handle_; }
 
  private:
+  friend class Query;
   explicit Db(sqlite3* handle) : handle_(handle) {}
+  // Reading SQL costs more than running most of it: statements are used again.
+  sqlite3_stmt* take(std::string_view sql);
+  void give_back(sqlite3_stmt* statement);
 
   sqlite3* handle_;
   std::string error_;
+  std::map<std::string, sqlite3_stmt*, std::less<>> idle_;
 };
 
 // One statement: bound when made, stepped with next().
