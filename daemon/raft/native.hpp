@@ -119,6 +119,7 @@ struct RaftHandle::Native {
   // Disk.
   MemberHistory history;
   std::uint64_t installing_index = 0;  // a snapshot of another member is being written
+  unsigned appends = 0;                // writes of entries under way
   unsigned puts = 0;                   // snapshots being written
   unsigned gets = 0;                   // snapshots being read for others
   std::uint64_t truncate_begun = 0;    // counts

@@ -49,6 +49,7 @@ struct AppendRequest {
   raft_io_append* theirs = nullptr;
   raft_io_append_cb done = nullptr;
   std::uint64_t truncate_begun = 0;
+  std::uint64_t first = 0;  // index
 };
 
 struct PutRequest {
@@ -75,6 +76,12 @@ void appended(raft_io_append* request, int status) {
   if (status != 0 && !n.closing)
     n.broken(std::string("the log could not be written: ") + raft_strerror(status) + " (" + n.io->errmsg +
              ")");
+  --n.appends;
+  // libraft cuts its log there, and looks whether it goes so far only in versions to come: the write before
+  // this one may have failed, too, or another leader may have cut more. What it allocated is lost; the log
+  // is, too.
+  const bool gone = own->first > raft_last_index(&n.raft) || own->first <= n.raft.log.offset;
+  if (status != 0 && gone) return;
   own->done(own->theirs, status);
 }
 
@@ -187,11 +194,14 @@ int RaftHandle::Native::append(raft_io* io, raft_io_append* request, const raft_
   own->theirs = request;
   own->done = done;
   own->truncate_begun = n.truncate_begun;
+  own->first = first;
   own->request.data = own.get();
+  ++n.appends;
   const int rc = n.base.append(io, &own->request, entries, count, appended);
   if (rc == 0) {
     static_cast<void>(own.release());  // until `appended`
   } else {
+    --n.appends;
     n.broken(std::string("the log takes no entries: ") + raft_strerror(rc) + " (" + io->errmsg + ")");
   }
   return rc;

@@ -54,7 +54,7 @@ class RaftHandle {
   bool turn();
   // A failed log neither speaks nor listens: the others go on without it.
   void mute();
-  // Nothing but perhaps writes of entries is with the disk: the only time at which libraft closes cleanly.
+  // Nothing is with the disk: the only time at which libraft closes cleanly.
   bool quiet() const;
   void close(std::function<void()> done);
 

@@ -325,7 +325,13 @@ void RaftHandle::Native::receive(const std::string& from, const WireMessage& mes
   } else {
     return;
   }
+  // Who is asked for its vote may not have heard yet that it has one: the candidate's log says so, and is
+  // ahead of ours. libraft refuses, and two members could never elect one of them again.
+  const int place = out.type == RAFT_IO_REQUEST_VOTE ? place_of(raft.id) : -1;
+  const int role = place < 0 ? RAFT_VOTER : raft.configuration.servers[place].role;
+  if (place >= 0) raft.configuration.servers[place].role = RAFT_VOTER;
   recv_cb(io, &out);
+  if (place >= 0) raft.configuration.servers[place].role = role;
   delivering_append = false;
   if (was_snapshot && is_leader()) {
     raft_progress* progress = progress_of(out.server_id);

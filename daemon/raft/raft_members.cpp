@@ -110,6 +110,8 @@ std::vector<LogMember> RaftHandle::members() const {
   Native& n = *native_;
   std::vector<LogMember> members;
   for (const LogServer& server : servers()) {
+    // Half added by a leader that is gone: it gets nothing, and whoever looks must see that it is missing.
+    if (server.role == Role::spare) continue;
     LogMember member;
     member.node_id = server.node_id;
     member.voice = server.role == Role::voter ? Voice::voter : Voice::standby;
