@@ -60,9 +60,16 @@ Task<void> ClusterWorld::write(Node& node, std::string what) {
 }
 
 Task<void> ClusterWorld::bring_data(Node& node) {
-  const std::uint64_t life = node.life;
   Kept kept;
   kept.id = new_id("dst", node.loop->clock(), node.rng);
+  making_[kept.id] = {&node, node.life};
+  const std::string id = kept.id;
+  co_await make_data(node, std::move(kept));
+  making_.erase(id);
+}
+
+Task<void> ClusterWorld::make_data(Node& node, Kept kept) {
+  const std::uint64_t life = node.life;
   std::vector<cluster::StoredFile> files;
   cluster::NewDataset manifest;
   const unsigned shards = 1 + static_cast<unsigned>(rng_.below(3));
@@ -120,6 +127,7 @@ Task<void> ClusterWorld::bring_data(Node& node) {
 // systemd of every node, and the administrator who switches boards on again.
 void ClusterWorld::look_after() {
   const MonoTime now = scheduler_.clock().mono();
+  std::erase_if(making_, [](const auto& one) { return one.second.first->life != one.second.second; });
   for (const auto& node : nodes_) {
     if (node->removed || !node->member) continue;
     if (node->lives() && node->cluster->status().failed) {

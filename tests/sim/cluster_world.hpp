@@ -88,12 +88,14 @@ class ClusterWorld {
   std::vector<Node*> living();
   Node* any_member();
   Node* leader();
+  void tell();
   std::vector<cluster::StorageNode> storage_nodes(const Node& self);
 
   // cluster_faults.cpp
   void people();
   Task<void> write(Node& node, std::string what);
   Task<void> bring_data(Node& node);
+  Task<void> make_data(Node& node, Kept kept);
   void fate();
   void strike();
   void look_after();
@@ -123,6 +125,7 @@ class ClusterWorld {
   std::set<std::string> acknowledged_;
   std::set<std::string> asked_;
   std::vector<Kept> kept_;
+  std::map<std::string, std::pair<Node*, std::uint64_t>> making_;  // data sets, by whom, in which life
   unsigned wanted_nodes_ = 0;
   unsigned names_ = 0;
   MonoTime admitted_at_{};
