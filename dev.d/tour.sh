@@ -37,6 +37,13 @@ wait_for() {
 heard() { samovar peers list --quiet | grep -Fx -- "$1"; }
 is_ready() { [ "$(setup_field "$1" phase)" = ready ] && echo yes; }
 
+# All who are to vote do: an odd number of the nodes, or both of two.
+all_vote() {
+  local wanted=$nodes
+  if [ "$nodes" -gt 2 ] && [ $((nodes % 2)) = 0 ]; then wanted=$((nodes - 1)); fi
+  if [ "$wanted" -gt 7 ]; then wanted=7; fi
+  [ "$(samovar nodes list --json | grep -c '"voice": "voter"')" -ge "$wanted" ] && echo yes
+}
 has_leader() { samovar nodes list --json | grep '"leader": true'; }
 
 # As an administrator does it: pick the machine that is heard, give the password, type the code from its screen.
@@ -58,6 +65,7 @@ form_cluster() {
   local number began=$SECONDS
   say "making one cluster of $nodes nodes: the codes are read and typed for you"
   for ((number = 2; number <= nodes; number++)); do join "$number"; done
+  wait_for 60 "every node has its vote" all_vote >/dev/null
   note "one cluster after $((SECONDS - began)) s:"
   samovar nodes list
 }
