@@ -6,6 +6,9 @@ if(TARGET samovard)
   add_test(NAME cli.node COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_node_test.py
     $<TARGET_FILE:samovar> $<TARGET_FILE:samovard>)
   set_tests_properties(cli.node PROPERTIES TIMEOUT 300 LABELS integration RUN_SERIAL TRUE)
+  add_test(NAME cli.cluster COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_cluster_test.py
+    $<TARGET_FILE:samovar> $<TARGET_FILE:samovard>)
+  set_tests_properties(cli.cluster PROPERTIES TIMEOUT 600 LABELS integration RUN_SERIAL TRUE)
   add_test(NAME cli.data COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/cli_data_test.py
     $<TARGET_FILE:samovar> $<TARGET_FILE:samovard>)
   set_tests_properties(cli.data PROPERTIES TIMEOUT 600 LABELS integration RUN_SERIAL TRUE)

@@ -79,7 +79,7 @@ class Place:
     # ---- what Node asks ----
 
     def arguments(self):
-        return ["--mesh-listen", "0.0.0.0:7443", *self.extra]
+        return ["--mesh-listen", "0.0.0.0:7443", "--discovery-port", "7446", *self.extra]
 
     def listen(self):
         return "0.0.0.0:8443"

@@ -1,0 +1,14 @@
+# Several real nodes: on loopback, and behind a bridge in network namespaces where there is root (skipped elsewhere).
+if(TARGET samovard AND TARGET samovar-worker)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  foreach(suite Joining ThreeNodes)
+    add_test(NAME cluster_life.${suite}
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_life.py $<TARGET_FILE:samovard> ${suite})
+    set_tests_properties(cluster_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+  endforeach()
+  foreach(suite Surroundings Refusals Form)
+    add_test(NAME cluster_netns.${suite}
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_netns.py $<TARGET_FILE:samovard> ${suite})
+    set_tests_properties(cluster_netns.${suite} PROPERTIES LABELS integration TIMEOUT 900 RUN_SERIAL ON SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
