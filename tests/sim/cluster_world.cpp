@@ -187,8 +187,9 @@ void ClusterWorld::crash(Node& node) {
   // Whoever waits for an answer hears that there is none, while what it would look at is still there.
   if (node.exchange)
     for (const auto& other : nodes_) node.exchange->lost(other->id);
-  node.replicas.reset();
+  // In this order: work of the copies may wait for the state, and is told when that goes.
   node.cluster.reset();
+  node.replicas.reset();
   node.exchange.reset();
   node.gate.reset();
   node.loop.reset();
