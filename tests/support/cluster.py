@@ -166,7 +166,13 @@ class Cluster:
         began = time.monotonic()
         for node in members[1:]:
             self.join(node)
+        self.wait_voters(len(members))
         return time.monotonic() - began
+
+    def wait_voters(self, members):
+        """Until so many members have their voices: only then any one of three may be lost."""
+        wanted = members if members < 3 else min(7, members - (members + 1) % 2)
+        until(f"{wanted} voters", lambda: len([n for n in self.any().items("/nodes") if n["voice"] == "voter"]) == wanted)
 
     def find(self, node, via):
         """The row of a waiting node in the member's list."""
