@@ -19,12 +19,12 @@ struct Flags {
   std::string state_dir, log_format, log_level, sysfs_root, failpoints;
   std::vector<std::string> listen, mesh_listen, seeds, discovery_interfaces;
   std::optional<std::uint32_t> discovery_port;
-  std::string wipe_id;
+  std::string wipe_id, alone_id;
   std::uint64_t checkpoint_steps = 0;
   std::uint64_t worker_memory_mib = 0;
   std::uint32_t repair_grace_s = 0;
   bool check = false, reference = false, version = false, list_failpoints = false, plant_early_ack = false;
-  bool discovery_loopback = false, factory_reset = false;
+  bool discovery_loopback = false, factory_reset = false, recover_alone = false;
 };
 
 void declare(CLI::App& app, Flags& flags) {
@@ -52,6 +52,13 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--yes-wipe", flags.wipe_id,
                  "With --factory-reset, without a question: the first characters of the node's id")
       ->needs("--factory-reset");
+  app.add_flag(
+         "--recover-alone", flags.recover_alone,
+         "When most nodes are lost for good: make this node the only member of its cluster's state, and exit")
+      ->excludes("--factory-reset");
+  app.add_option("--yes-alone", flags.alone_id,
+                 "With --recover-alone, without a question: the first characters of the node's id")
+      ->needs("--recover-alone");
   app.add_option("--log-format", flags.log_format, "auto, text, journal or json");
   app.add_option("--log-level", flags.log_level, "debug, info, warn or error");
   app.add_option("--sysfs-root", flags.sysfs_root, "Read sensors under this tree instead of / (tests)");
@@ -133,7 +140,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   SAMOVAR_CHECK(validate(line.config));
   if (flags.check) return CommandLine{Act::print_and_exit, "the configuration is good\n", {}, {}};
   if (flags.factory_reset) line.act = Act::factory_reset;
-  line.wipe_id = flags.wipe_id;
+  if (flags.recover_alone) line.act = Act::recover_alone;
+  line.named_id = flags.recover_alone ? flags.alone_id : flags.wipe_id;
   return line;
 }
 

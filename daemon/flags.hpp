@@ -7,12 +7,12 @@
 
 namespace samovar::daemon {
 
-enum class Act : std::uint8_t { serve, print_and_exit, factory_reset };
+enum class Act : std::uint8_t { serve, print_and_exit, factory_reset, recover_alone };
 
 struct CommandLine {
   Act act = Act::serve;
-  std::string text;  // print_and_exit: what to print
-  std::string wipe_id;  // factory_reset: what a person would type; empty: ask
+  std::string text;      // print_and_exit: what to print
+  std::string named_id;  // factory_reset, recover_alone: what a person would type; empty: ask
   Config config;
 };
 

@@ -14,6 +14,7 @@
 #include "daemon/flags.hpp"
 #include "daemon/floor_clock.hpp"
 #include "daemon/node.hpp"
+#include "daemon/recover_alone.hpp"
 #include "daemon/service.hpp"
 #include "daemon/state_dir.hpp"
 #include "security/init.hpp"
@@ -105,8 +106,10 @@ int run(int argc, const char* const* argv) {
   }
   const Config& config = line->config;
   set_up_logging(config);
-  if (line->act == Act::factory_reset) {
-    auto done = factory_reset(config, line->wipe_id);
+  if (line->act == Act::factory_reset || line->act == Act::recover_alone) {
+    if (auto ready = security::init(); !ready) return fail(kExitFailure, ready.error());
+    auto done = line->act == Act::factory_reset ? factory_reset(config, line->named_id)
+                                                : recover_alone(config, line->named_id);
     if (!done) return fail(done.error().code() == Errc::invalid ? kExitUsage : kExitFailure, done.error());
     std::fputs(done->c_str(), stdout);
     return 0;

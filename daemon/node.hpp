@@ -118,6 +118,7 @@ class Node final : public api::NodeControl {
   void open_data(const security::SecretBytes& cmk);
   void open_models(const security::SecretBytes& cmk);
   Task<void> record_start(std::string how, std::string address);
+  Task<void> record_recovery();
   void on_change(const cluster::Change& change);
   void set_phase(api::Phase phase);
 

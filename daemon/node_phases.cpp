@@ -224,6 +224,7 @@ Task<void> Node::record_start(std::string how, std::string address) {
   call.actor = cluster::Actor::system();
   call.actor.address = std::move(address);
   co_await put_own_row();
+  if (real_disk().exists(state_->recovered())) co_await record_recovery();
   nlohmann::json details = {{"how", how}, {"version", SAMOVAR_VERSION}};
   if (wrong_passphrases_ > 0) details["wrong_passphrases"] = wrong_passphrases_;
   wrong_passphrases_ = 0;
@@ -237,6 +238,19 @@ Task<void> Node::record_start(std::string how, std::string address) {
     // Others are away: it is recorded when they are back. Anything else does not get better by itself.
     if (recorded.error().code() != Errc::unavailable) co_return;
     co_await pause(kRecordAgain);
+  }
+}
+
+// What was done at the console while nothing ran. Recorded twice rather than never.
+Task<void> Node::record_recovery() {
+  cluster::Call call;
+  call.actor = cluster::Actor::system();
+  auto recorded = co_await cluster_->record(std::move(call), "cluster.recover", facts_.id, "ok", "{}");
+  if (recorded) {
+    static_cast<void>(real_disk().remove(state_->recovered()));
+  } else {
+    SAMOVAR_LOG(warn, main, "the recovery at the console is not recorded yet; the next start tries again",
+                kv("error", recorded.error().message()));
   }
 }
 

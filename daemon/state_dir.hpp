@@ -14,6 +14,7 @@
 //   none of them                  new
 //
 // A node that is added to a cluster commits the same way; its raft/ is empty until the leader's log comes.
+// `recovered` is there from a recovery at the console until the audit log has it.
 // `wiping` is there while a factory reset runs: one that was cut off is finished by the next start.
 //
 // Threading: start-up and loop.
@@ -63,6 +64,8 @@ class StateDir {
   std::string history() const { return path_ + "/history"; }
   std::string data() const { return path_ + "/data"; }
   std::string clock() const { return path_ + "/clock"; }
+  // There from samovard --recover-alone until the audit log has it.
+  std::string recovered() const { return path_ + "/recovered"; }
 
  private:
   std::string wiping() const { return path_ + "/wiping"; }

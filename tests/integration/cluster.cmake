@@ -1,7 +1,7 @@
 # Several real nodes: on loopback, and behind a bridge in network namespaces where there is root (skipped elsewhere).
 if(TARGET samovard AND TARGET samovar-worker)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  foreach(suite Joining ThreeNodes)
+  foreach(suite Joining ThreeNodes LostMajority)
     add_test(NAME cluster_life.${suite}
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(cluster_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)

@@ -5,6 +5,7 @@
 """
 import pathlib
 import random
+import subprocess
 import sys
 import time
 import unittest
@@ -236,6 +237,39 @@ class ThreeNodes(unittest.TestCase):
         until("it knows", lambda: leaver.setup()["phase"] == "removed" or not leaver.alive())
         self.assertEqual(rows_of(stay, self.dataset), list(range(ROWS)))
         add_user(stay, "after-removal")
+
+
+class LostMajority(unittest.TestCase):
+    @staticmethod
+    def recover(node, ident):
+        return subprocess.run([BINARY, "--state-dir", node.state_dir, "--recover-alone", "--yes-alone", ident],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    def test_the_last_one_goes_on_alone_when_told_so_at_its_console(self):
+        with Cluster(BINARY, nodes=3, arguments=GRACE) as cluster:
+            cluster.form()
+            last, *others = cluster.nodes
+            add_user(last, "before")
+            for node in others:
+                node.kill()
+            until("a minority refuses", lambda: last.post(
+                "/api/v1/users", {"username": "refused", "role": "viewer",
+                                  "password": "birch smoke and honey"}).status == 503)
+            self.assertNotEqual(self.recover(last, last.id).returncode, 0, "refused while it runs")
+            last.stop()
+            self.assertIn("not the id of this node", self.recover(last, others[0].id).stderr)
+            done = self.recover(last, last.id)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            last.start()
+            last.wait_ready()
+            last.log_in()
+            until("it leads", lambda: cluster.leader_seen_by(last) is last)
+            self.assertTrue(has_user(last, "before"))
+            add_user(last, "after")
+            until("the act is in the audit log", lambda: last.items("/audit?action=cluster.recover"))
+            for node in others:
+                last.expect(204, "DELETE", f"/api/v1/nodes/{node.id}?force=1")
+            self.assertEqual(len([n for n in last.items("/nodes") if n["state"] == "up"]), 1)
 
 
 if __name__ == "__main__":
