@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
@@ -36,30 +37,17 @@ std::string leader_text(const json& nodes) {
   return ", no leader known";
 }
 
-// How many copies the data sets have, when they could have more than one.
-std::string copies_text(const json& datasets) {
-  if (!datasets.is_object() || !datasets.contains("items")) return {};
-  std::size_t told = 0;
-  std::size_t short_of = 0;
-  double fewest = 0;
-  for (const json& dataset : datasets["items"]) {
-    if (!dataset.is_object() || !dataset.contains("copies_now") || !dataset["copies_now"].is_number())
-      continue;
-    const double now = dataset["copies_now"].get<double>();
-    fewest = told == 0 ? now : std::min(fewest, now);
-    ++told;
-    if (dataset.contains("copies_wanted") && dataset["copies_wanted"].is_number() &&
-        now < dataset["copies_wanted"].get<double>())
-      ++short_of;
+// Whether every file has its copies: the box warns of those that have not.
+std::string copies_text(const json& alerts) {
+  for (const json& alert : alerts["items"]) {
+    const std::string id = alert.is_object() ? alert.value("id", "") : "";
+    if (id == "data_unreachable" || id == "copies_missing")
+      return fmt::format("Copies:   {}\n", cell_text(alert, {"", "/title"}));
   }
-  if (told == 0) return {};
-  std::string text = fmt::format("Copies:   at least {:.0f} of each of {} data sets", fewest, told);
-  if (short_of != 0) text += fmt::format(", {} with fewer than wanted", short_of);
-  return text + "\n";
+  return "Copies:   as many as wanted\n";
 }
 
-std::string status_text(App& app, const json& cluster, const json& nodes, const json& datasets,
-                        const json& alerts) {
+std::string status_text(App& app, const json& cluster, const json& nodes, const json& alerts) {
   const std::string state = cell_text(cluster, {"", "/health/state"});
   const std::string_view paint = app.color() ? state_color(state) : std::string_view();
   std::string out = fmt::format("{}  {}{}{}  {}\n\n", cell_text(cluster, {"", "/name"}), paint, state,
@@ -72,7 +60,7 @@ std::string status_text(App& app, const json& cluster, const json& nodes, const 
   out +=
       fmt::format("Storage:  {} free of {}\n", cell_text(cluster, {"", "/storage/free_bytes", Shape::bytes}),
                   cell_text(cluster, {"", "/storage/total_bytes", Shape::bytes}));
-  if (nodes.contains("items") && nodes["items"].size() > 1) out += copies_text(datasets);
+  if (nodes.contains("items") && nodes["items"].size() > 1) out += copies_text(alerts);
   out += fmt::format("Version:  {}\n", cell_text(cluster, {"", "/version"}));
   if (!alerts["items"].empty()) out += "\n" + table_text(app, alerts["items"], kAlerts);
   return out;
@@ -117,13 +105,7 @@ Result<void> status_frame(App& app, std::string& text) {
   }
   SAMOVAR_TRY(json alerts, app.get_list("/alerts"));
   SAMOVAR_TRY(json nodes, app.get_list("/nodes"));
-  // An account that may see no data sets has a status all the same.
-  json datasets;
-  if (nodes["items"].size() > 1) {
-    auto listed = app.get_list("/datasets");
-    if (listed) datasets = std::move(*listed);
-  }
-  text = status_text(app, cluster, nodes, datasets, alerts);
+  text = status_text(app, cluster, nodes, alerts);
   return {};
 }
 

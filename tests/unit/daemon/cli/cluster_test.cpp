@@ -286,12 +286,14 @@ TEST_F(Cluster, StatusCountsNodesAndCopies) {
       R"({"name":"Ward 3","health":{"state":"ok","summary":"All is well"},"nodes":{"total":2,"up":1}})");
   bench.box.on("GET /api/v1/alerts?limit=200", 200, R"({"items":[],"next_cursor":null})");
   bench.box.on(
-      "GET /api/v1/datasets?limit=200", 200,
-      R"({"items":[{"copies_wanted":2,"copies_now":1},{"copies_wanted":2,"copies_now":2}],"next_cursor":null})");
-  const Outcome outcome = bench.run({"status", "--no-color"});
+      "GET /api/v1/alerts?limit=200", 200,
+      R"({"items":[{"id":"copies_missing","severity":"warning","title":"Some data has fewer copies than wanted"}],"next_cursor":null})");
+  Outcome outcome = bench.run({"status", "--no-color"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Nodes:    1 of 2 up, board-1 leads"));
-  EXPECT_THAT(outcome.out, HasSubstr("at least 1 of each of 2 data sets, 1 with fewer than wanted"));
+  EXPECT_THAT(outcome.out, HasSubstr("Copies:   as many as wanted"));
+  outcome = bench.run({"status", "--no-color"});
+  EXPECT_THAT(outcome.out, HasSubstr("Copies:   Some data has fewer copies than wanted"));
 }
 
 TEST_F(Cluster, CopiesAreChosenPerDataSet) {
