@@ -98,7 +98,9 @@ ReportsHooks NodeNet::report_hooks() {
   hooks.calm = [this] { return cluster_ != nullptr && cluster_->writable(); };
   hooks.sampled = [this](const std::string& node_id) {
     const api::NodeReport* known = reports_.find(node_id);
-    if (known == nullptr || events_.count() == 0) return;
+    if (known == nullptr) return;
+    learn_members(*known);
+    if (events_.count() == 0) return;
     const api::View data = {{"node", node_id}, {"sample", api::sample_view(known->sample)}};
     events_.publish_sample("node.sample", node_id, data.dump());
   };

@@ -148,6 +148,7 @@ class NodeNet final : public api::Members {
   void announce();
   void listen_to_members();
   void refresh_peers();
+  void learn_members(const api::NodeReport& report);
   void say_farewell(const std::set<std::string>& removed);
   void neighbours_changed();
   void look_at_interfaces();
@@ -189,7 +190,7 @@ class NodeNet final : public api::Members {
   bool closed_ = false;
   std::string cluster_id_;
   std::optional<MemberPapers> papers_;
-  std::vector<net::Peer> first_peers_;
+  std::vector<net::Peer> first_peers_;  // known from others before the state names them
   std::set<std::string> known_members_;
   std::map<std::string, Typed> typed_;
   std::map<std::string, Measured> measured_;

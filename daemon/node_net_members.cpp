@@ -8,6 +8,7 @@ namespace samovar::daemon {
 namespace {
 
 constexpr std::chrono::seconds kHistoryMax{5};
+constexpr std::size_t kLearntMax = 64;
 
 }  // namespace
 
@@ -56,6 +57,23 @@ std::vector<cluster::StorageNode> NodeNet::storage_nodes() const {
     out.push_back(std::move(node));
   }
   return out;
+}
+
+// A node that was away while others joined does not know them, and would refuse the one who leads now.
+// Without a leader it believes the members it knows about whom they are talking with; those its state names
+// as removed stay out.
+void NodeNet::learn_members(const api::NodeReport& report) {
+  if (cluster_ == nullptr || cluster_->writable()) return;
+  bool learnt = false;
+  for (const auto& link : report.links) {
+    const auto known = [&](const net::Peer& peer) { return peer.node_id == link.to; };
+    if (!link.up || link.to == facts_.id || cluster_->node(link.to) || first_peers_.size() >= kLearntMax ||
+        std::any_of(first_peers_.begin(), first_peers_.end(), known))
+      continue;
+    first_peers_.push_back({link.to, {link.address}});
+    learnt = true;
+  }
+  if (learnt) refresh_peers();
 }
 
 api::LinkReport NodeNet::link_of(const net::LinkState& state) const {

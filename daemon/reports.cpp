@@ -33,10 +33,12 @@ void Reports::tick() {
     return !row.second.asking && std::find(others.begin(), others.end(), row.first) == others.end();
   });
   const bool watched = hooks_.watched() || (wanted_ && now < *wanted_ + kWatchedFor);
+  // Nobody leads as far as this node knows: the others may know somebody it does not.
+  const bool lost = !hooks_.calm();
   const bool due = hooks_.leads() && (!asked_idle_ || now >= *asked_idle_ + kIdle);
-  if (watched || due) {
+  if (watched || lost || due) {
     if (due) asked_idle_ = now;
-    for (const auto& id : others) spawn(ask(id, !watched));
+    for (const auto& id : others) spawn(ask(id, !watched && !lost));
   }
   look_for_turns();
 }

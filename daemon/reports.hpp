@@ -1,7 +1,8 @@
 // What the other members say of themselves, and when they were last heard.
 //
 // Nobody watches: the leader alone asks, briefly, every 30 s, for those who place copies. Somebody watches
-// (an open event stream, a request for the nodes): every node asks all others every 2 s, in full.
+// (an open event stream, a request for the nodes), or no leader is known: every node asks all others every 2
+// s, in full.
 //
 // Threading: loop only. Ownership: borrows the loop and the exchange.
 #pragma once

@@ -239,6 +239,36 @@ class ThreeNodes(unittest.TestCase):
         add_user(stay, "after-removal")
 
 
+class Strangers(unittest.TestCase):
+    def test_one_that_was_away_follows_a_leader_who_joined_meanwhile(self):
+        with Cluster(BINARY, nodes=4, arguments=GRACE) as cluster:
+            cluster.form(count=3)
+            first, second, away, fresh = cluster.nodes
+            away.stop()
+            cluster.join(fresh, via=first)
+            # The one that was away knows nothing of the one who leads when it comes back.
+            first.expect(200, "POST", f"/api/v1/nodes/{away.id}:drain")
+            until("the new one votes", lambda: any(
+                n["id"] == fresh.id and n["voice"] == "voter" for n in first.items("/nodes")))
+            until("the new one leads", lambda: self.unseat(cluster, fresh, [first, second]), 120)
+            away.start()
+            away.wait_ready()
+            add_user(fresh, "seen-by-all")
+            until("it has what the new leader has", lambda: has_user(away, "seen-by-all"), 60)
+
+    @staticmethod
+    def unseat(cluster, wanted, others):
+        """Restarts whoever else leads, until the wanted one does."""
+        leader = cluster.wait_leader(among=[wanted, *others])
+        if leader is wanted:
+            return True
+        leader.stop()
+        until("another leads", lambda: cluster.leader_seen_by(wanted) not in (None, leader), 60)
+        leader.start()
+        leader.wait_ready()
+        return cluster.leader_seen_by(wanted) is wanted
+
+
 class LostMajority(unittest.TestCase):
     @staticmethod
     def recover(node, ident):
