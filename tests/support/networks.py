@@ -4,12 +4,16 @@ Needs root and iproute2. Everything is named after this process, so two tests do
 """
 import ctypes
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import threading
 
 CLONE_NEWNET = 0x40000000
+OURS = re.compile(r"^smv([0-9a-z]{5})\d[nbp]\d")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -140,12 +144,33 @@ class Place:
         self.run("link", "set", name, "up")
 
 
+def tag_of(pid):
+    """Five letters: names of interfaces are short."""
+    return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[pid // 36 ** i % 36] for i in (4, 3, 2, 1, 0))
+
+
+def sweep():
+    """What tests left behind that were killed."""
+    alive = {tag_of(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    for name in os.listdir("/run/netns") if os.path.isdir("/run/netns") else []:
+        if (found := OURS.match(name)) and found[1] not in alive:
+            ip("netns", "del", name, check=False)
+    for name in os.listdir("/sys/class/net"):
+        if (found := OURS.match(name)) and found[1] not in alive:
+            ip("link", "del", name, check=False)
+
+
 class Lan:
+    count = 0
+
     def __init__(self):
-        tag = os.getpid() % 10000
-        Lan.count = getattr(Lan, "count", 0) + 1
-        self.prefix = f"sm{tag}{Lan.count}"
-        self.net = f"10.{64 + tag % 100}.{Lan.count}"
+        # Whoever ends us early shall find nothing of ours.
+        if Lan.count == 0 and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+            sweep()
+        Lan.count += 1
+        self.prefix = f"smv{tag_of(os.getpid())}{Lan.count % 10}"
+        self.net = f"10.{64 + os.getpid() % 100}.{Lan.count}"
         self.places = []
         self.bridges = []
         self.bridge = self.add_bridge()
