@@ -55,8 +55,9 @@ std::string status_text(App& app, const json& cluster, const json& nodes, const 
   const bool estimated = cluster.value("/power/estimated"_json_pointer, false);
   out += fmt::format("Nodes:    {} of {} up{}\n", cell_text(cluster, {"", "/nodes/up"}),
                      cell_text(cluster, {"", "/nodes/total"}), leader_text(nodes));
-  out += fmt::format("Power:    {}{}, {} Wh today\n", cell_text(cluster, {"", "/power/watts", Shape::watts}),
-                     estimated ? " (estimated)" : "", cell_text(cluster, {"", "/power/energy_today_wh"}));
+  out += fmt::format("Power:    {}{}, {} today\n", cell_text(cluster, {"", "/power/watts", Shape::watts}),
+                     estimated ? " (estimated)" : "",
+                     cell_text(cluster, {"", "/power/energy_today_wh", Shape::watt_hours}));
   out +=
       fmt::format("Storage:  {} free of {}\n", cell_text(cluster, {"", "/storage/free_bytes", Shape::bytes}),
                   cell_text(cluster, {"", "/storage/total_bytes", Shape::bytes}));

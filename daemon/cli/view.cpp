@@ -122,6 +122,8 @@ std::string cell_text(const json& resource, const Column& column) {
       return human_duration(number);
     case Shape::count:
       return human_count(number);
+    case Shape::watt_hours:
+      return fmt::format("{:.{}f} Wh", number, number < 10 ? 2 : 0);
     case Shape::ms:
       return fmt::format("{:.1f} ms", number);
     case Shape::rate:

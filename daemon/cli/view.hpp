@@ -12,7 +12,7 @@ namespace samovar::cli {
 
 class App;
 
-enum class Shape { text, bytes, percent, watts, celsius, duration, time, list, yes, rate, count, ms };
+enum class Shape { text, bytes, percent, watts, celsius, duration, time, list, yes, rate, count, ms, watt_hours };
 
 struct Column {
   std::string_view title;    // "MEMORY"

@@ -283,7 +283,7 @@ TEST_F(Cluster, StatusCountsNodesAndCopies) {
   bench.box.on("GET /api/v1/setup", 200, R"({"phase":"ready"})");
   bench.box.on(
       "GET /api/v1/cluster", 200,
-      R"({"name":"Ward 3","health":{"state":"ok","summary":"All is well"},"nodes":{"total":2,"up":1}})");
+      R"({"name":"Ward 3","health":{"state":"ok","summary":"All is well"},"nodes":{"total":2,"up":1},"power":{"energy_today_wh":0.08995945}})");
   bench.box.on("GET /api/v1/alerts?limit=200", 200, R"({"items":[],"next_cursor":null})");
   bench.box.on(
       "GET /api/v1/alerts?limit=200", 200,
@@ -291,6 +291,7 @@ TEST_F(Cluster, StatusCountsNodesAndCopies) {
   Outcome outcome = bench.run({"status", "--no-color"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("Nodes:    1 of 2 up, board-1 leads"));
+  EXPECT_THAT(outcome.out, HasSubstr("0.09 Wh today"));
   EXPECT_THAT(outcome.out, HasSubstr("Copies:   as many as wanted"));
   outcome = bench.run({"status", "--no-color"});
   EXPECT_THAT(outcome.out, HasSubstr("Copies:   Some data has fewer copies than wanted"));
