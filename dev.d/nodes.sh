@@ -81,7 +81,7 @@ trap stop_nodes EXIT
 stay() {
   local number
   while [ ${#pid[@]} -gt 0 ]; do
-    wait -n "${pid[@]}" || true
+    wait -n "${pid[@]}" 2>/dev/null || true
     for number in "${!pid[@]}"; do
       kill -0 "${pid[$number]}" 2>/dev/null && continue
       unset "pid[$number]"
