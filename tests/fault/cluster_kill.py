@@ -272,7 +272,8 @@ def main():
         rss = max(n.rss_bytes() for n in cluster.nodes) / (1 << 20)
         print(f"{options.kills} kills, {options.cuts} cuts, {acknowledged} acknowledged writes: {len(lost)} lost, {len(twice)} twice")
         if story.elections:
-            print(f"new leader: median {sorted(story.elections)[len(story.elections) // 2]:.1f} s, worst {max(story.elections):.1f} s (goal 5)")
+            print(f"new leader: median {sorted(story.elections)[len(story.elections) // 2]:.1f} s, worst {max(story.elections):.1f} s, "
+                  f"{sum(1 for e in story.elections if e > 5)} of {len(story.elections)} above the goal of 5 s")
         print(f"heal: median {sorted(story.heals)[len(story.heals) // 2]:.1f} s, worst {max(story.heals):.1f} s (goal 10); longest without "
               f"an acknowledgement {max(w.gap_max for w in story.writers):.1f} s; largest node {rss:.0f} MiB")
         print("answers that were none:", dict(trouble.most_common(8)))
