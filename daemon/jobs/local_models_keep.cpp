@@ -251,7 +251,6 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
   struct Stored {
     security::Hash256 model{};
     security::Hash256 evaluation{};
-    std::uint64_t bytes = 0;
     std::uint64_t model_bytes = 0;  // of the sealed files
     std::uint64_t evaluation_bytes = 0;
   };
@@ -267,7 +266,6 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
     const std::string notes = R"({"notes":["Imported: it was not evaluated on this box."]})";
     SAMOVAR_TRY(stored.evaluation, put(OutputKind::evaluation, as_bytes(notes)));
     SAMOVAR_CHECK(dir_->sync_work(Work::models, id));
-    stored.bytes = bytes.size() + notes.size();
     const auto size = [this, &id](const char* file_name) -> Result<std::uint64_t> {
       SAMOVAR_TRY(const auto file, disk_.open(dir_->work_file(Work::models, id, file_name), OpenMode::read));
       return file->size();
@@ -280,7 +278,7 @@ Task<Result<cluster::ModelVersion>> LocalModels::import_json(cluster::Call call,
   if (!stored) co_return std::move(stored).error();
   version.hash = to_bytes(ByteView(stored->model));
   version.evaluation_hash = to_bytes(ByteView(stored->evaluation));
-  version.stored_bytes = stored->bytes;
+  version.stored_bytes = stored->model_bytes;
   version.files = {{"model", stored->model_bytes, version.hash},
                    {"evaluation", stored->evaluation_bytes, version.evaluation_hash}};
   co_await spread(id, version);

@@ -351,7 +351,7 @@ Task<Result<void>> LocalModels::commit_model(std::shared_ptr<Run> run, TrainedMe
   version.spec_json = run->spec_json;
   version.signature_json = trained.signature_json;
   version.headline_json = trained.headline_json;
-  version.stored_bytes = trained.model.stored_bytes + trained.evaluation.stored_bytes;
+  version.stored_bytes = trained.model.stored_bytes;  // the length that copies of the file must have
   version.hash = to_bytes(ByteView(trained.model.hash));
   version.wrapped_key = wrap("model-key", run->store_id, *run->model_key);
   version.evaluation_name = evaluation_name_of(run->store_id);

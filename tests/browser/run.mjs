@@ -71,7 +71,13 @@ class World {
     await opened.page.evaluate(async (password) => {
       const session = await (await fetch('/api/v1/session')).json();
       const headers = { 'Content-Type': 'application/json', 'X-CSRF': session.csrf };
-      const answer = await fetch('/api/v1/session:reauth', { method: 'POST', headers, body: JSON.stringify({ password }) });
+      const ask = () => fetch('/api/v1/session:reauth', { method: 'POST', headers, body: JSON.stringify({ password }) });
+      let answer = await ask();
+      // A cluster that just got its majority back may still be choosing who leads.
+      for (let left = 40; answer.status === 503 && left > 0; left--) {
+        await new Promise((done) => setTimeout(done, 500));
+        answer = await ask();
+      }
       if (!answer.ok) throw new Error(`the password was not confirmed: ${answer.status}`);
     }, this.admin.password);
     return opened;
