@@ -57,7 +57,7 @@ class StateDir {
   std::string member() const { return path_ + "/member"; }
   std::string node_certificate() const { return member() + "/node.crt"; }
   std::string ca_certificate() const { return member() + "/ca.crt"; }
-  std::string first_peers() const { return member() + "/peers"; }    // whom to trust until the state says it
+  std::string first_peers() const { return member() + "/peers"; }     // whom to trust until the state says it
   std::string joining_mark() const { return member() + "/joining"; }  // the state has not arrived yet
   std::string removed_mark() const { return member() + "/removed"; }  // no member any more
   std::string raft() const { return path_ + "/raft"; }

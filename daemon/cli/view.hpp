@@ -12,7 +12,21 @@ namespace samovar::cli {
 
 class App;
 
-enum class Shape { text, bytes, percent, watts, celsius, duration, time, list, yes, rate, count, ms, watt_hours };
+enum class Shape {
+  text,
+  bytes,
+  percent,
+  watts,
+  celsius,
+  duration,
+  time,
+  list,
+  yes,
+  rate,
+  count,
+  ms,
+  watt_hours
+};
 
 struct Column {
   std::string_view title;    // "MEMORY"
