@@ -106,15 +106,15 @@ struct ModelVersion {
   std::string job_id;  // empty: imported
   std::string dataset_id;
   std::uint32_t dataset_version = 0;
-  std::string dataset_hash;    // hex, over the hashes of its shards
-  std::string code_version;    // of the program that made it
-  std::string spec_json;       // what was asked for
-  std::string signature_json;  // {"inputs":[{name,type,levels?}…],"target":…,"outputs":…}
-  std::string headline_json;   // {"auc":0.74,…}: what lists show
-  std::uint64_t stored_bytes = 0;
-  Bytes hash;                   // of the sealed model file
-  Bytes wrapped_key;            // empty once destroyed
-  std::string evaluation_name;  // the sealed object beside it
+  std::string dataset_hash;        // hex, over the hashes of its shards
+  std::string code_version;        // of the program that made it
+  std::string spec_json;           // what was asked for
+  std::string signature_json;      // {"inputs":[{name,type,levels?}…],"target":…,"outputs":…}
+  std::string headline_json;       // {"auc":0.74,…}: what lists show
+  std::uint64_t stored_bytes = 0;  // of the sealed model file: copies are compared with it
+  Bytes hash;                      // likewise
+  Bytes wrapped_key;               // empty once destroyed
+  std::string evaluation_name;     // the sealed object beside it
   Bytes evaluation_hash;
   // "model" and "evaluation" of the folder that evaluation_name begins with, key "<mdl_…>/model", and where
   // copies of them lie. None in a call: both are on this node, the evaluation's size is not known.
