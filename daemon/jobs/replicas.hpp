@@ -228,6 +228,7 @@ class Replicas {
       counted_;                   // nodes that counted at the last look, and whether they were draining
   std::set<std::string> seen_;    // nodes that were within reach at the last look
   std::set<std::string> moving_;  // "key>node"
+  std::map<std::string, MonoTime> put_off_;  // likewise: failed, not to be tried before
   std::set<std::string> forgetting_;
   Loop::Id repair_timer_ = 0;
   Loop::Id sweep_timer_ = 0;

@@ -15,6 +15,8 @@ constexpr std::size_t kPlanned = 64;       // transfers looked at for those that
 constexpr std::size_t kRemovalsMax = 200;  // in one command
 constexpr std::size_t kChecksAtOnce = 500;
 constexpr std::chrono::milliseconds kSoon{200};
+// A copy that failed lets others go first: the most endangered files may be those that cannot be had.
+constexpr std::chrono::seconds kPutOff{30};
 
 metrics::Counter& repair_bytes() {
   static metrics::Counter& counter = metrics::counter(
@@ -110,7 +112,9 @@ void Replicas::repair() {
   const auto files = world_.files();
   count(files, nodes);
   if (!leads) return;
-  const auto plan = cluster::plan_repair(files, nodes, kPlanned);
+  const MonoTime now = loop_.clock().mono();
+  std::erase_if(put_off_, [now](const auto& one) { return now >= one.second; });
+  const auto plan = cluster::plan_repair(files, nodes, kPlanned + put_off_.size());
   for (const auto& transfer : plan.transfers) {
     dirty_ = true;  // what is not done now is looked at again
     if (moving_.size() >= options_.repairs_at_once) break;
@@ -118,7 +122,8 @@ void Replicas::repair() {
     const auto file = std::find_if(files.begin(), files.end(),
                                    [&transfer](const auto& one) { return one.key == transfer.key; });
     if (file == files.end()) continue;
-    if (!moving_.insert(fmt::format("{}>{}", transfer.key, transfer.to)).second) continue;
+    const std::string name = fmt::format("{}>{}", transfer.key, transfer.to);
+    if (put_off_.contains(name) || !moving_.insert(name).second) continue;
     spawn(move(transfer, file->hash));
   }
   std::vector<cluster::Removal> removals;
@@ -156,6 +161,7 @@ Task<void> Replicas::move(cluster::Transfer transfer, Bytes hash) {
       SAMOVAR_LOG(info, jobs, "a copy is not recorded yet", kv("file", transfer.key), kv("node", transfer.to),
                   kv("error", committed.error().message()));
   } else if (!fetched) {
+    put_off_[name] = loop_.clock().mono() + kPutOff;
     SAMOVAR_LOG(info, jobs, "a copy was not made yet", kv("file", transfer.key), kv("node", transfer.to),
                 kv("error", fetched.error().message()));
   }

@@ -220,6 +220,24 @@ TEST(ReplicasRepair, ANewNodeGetsItsShare) {
   EXPECT_GE(moved, kFiles / 3);
 }
 
+// Files that nobody can give stand first in every plan: they must not keep the others waiting.
+TEST(ReplicasRepair, FilesThatCannotBeHadDoNotKeepOthersWaiting) {
+  ReplicaCluster box(1);
+  const unsigned bad = 8;
+  for (unsigned i = 0; i < kFiles; ++i) {
+    auto file = box.put(0, key_of(i), noise(kFileBytes, 100 + i), 2);
+    if (i < bad) file.bytes += 1;
+    box.record(file, {"a"});
+  }
+  box.nodes.push_back(std::make_unique<ReplicaCluster::Node>("b", 77));
+  box.start(1);
+  EXPECT_TRUE(box.until([&] {
+    for (unsigned i = bad; i < kFiles; ++i)
+      if (box.files[key_of(i)].holders.size() != 2) return false;
+    return true;
+  }));
+}
+
 TEST(ReplicasRepair, TheNextLeaderGoesOn) {
   ReplicaCluster box(4);
   const auto contents = fill(box, kFiles, 2);
