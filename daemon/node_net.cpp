@@ -113,6 +113,11 @@ std::vector<std::string> NodeNet::other_ids() const {
   if (cluster_ == nullptr) return ids;
   for (const auto& row : cluster_->nodes())
     if (row.state != cluster::NodeState::removed && row.id != facts_.id) ids.push_back(row.id);
+  // After a start the state may be empty until a leader says how far the log holds; the one who leads may be
+  // somebody whom only those we knew can name.
+  if (!cluster_->writable())
+    for (const auto& peer : first_peers_)
+      if (peer.node_id != facts_.id && !cluster_->node(peer.node_id)) ids.push_back(peer.node_id);
   return ids;
 }
 
