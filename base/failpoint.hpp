@@ -16,10 +16,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-
-#ifndef SAMOVAR_FAILPOINTS
-#define SAMOVAR_FAILPOINTS 1
-#endif
+#include "failpoints_switch.hpp"
 
 namespace samovar::failpoint {
 

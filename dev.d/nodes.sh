@@ -31,9 +31,14 @@ ports_of() {
   echo "$(cat "$file")" "$(cat "$run/beacons.port")"
 }
 free_ports() {
-  python3 -c 'import socket,sys
-made = [socket.socket() for _ in range(int(sys.argv[1]))]
-for s in made: s.bind(("127.0.0.1", 0))
+  # Below those that the system takes for outgoing connections: they are still free when the node starts.
+  python3 -c 'import random,socket,sys
+made = []
+while len(made) < int(sys.argv[1]):
+    s = socket.socket()
+    try: s.bind(("127.0.0.1", random.randrange(12000, 32000)))
+    except OSError: continue
+    made.append(s)
 print(*[s.getsockname()[1] for s in made])' "$1"
 }
 

@@ -8,11 +8,15 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# Paths below the tree count as relative, so that another clone, and the package's build, are served by what
+# was compiled once.
 find_program(SAMOVAR_CCACHE ccache)
 if(SAMOVAR_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${SAMOVAR_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SAMOVAR_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    ${SAMOVAR_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
+file(RELATIVE_PATH SAMOVAR_TREE_FROM_BUILD ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -28,15 +32,19 @@ pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
 
+# In a header, not on the command line: all that has no failpoints is the same object with and without them.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/failpoints_switch.hpp.in ${CMAKE_BINARY_DIR}/generated/failpoints_switch.hpp @ONLY)
+
 add_library(samovar_flags INTERFACE)
 target_include_directories(samovar_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(samovar_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wnull-dereference
-  -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>
+  -Wformat-security -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>
   # __FILE__ as the tree has it: log lines and errors do not tell where the build ran.
-  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${SAMOVAR_TREE_FROM_BUILD}/=
+  -fdebug-prefix-map=${CMAKE_BINARY_DIR}=/usr/src/samovar/build/here)
 target_compile_definitions(samovar_flags INTERFACE
-  SAMOVAR_FAILPOINTS=$<BOOL:${SAMOVAR_FAILPOINTS}> SAMOVAR_VERSION="${PROJECT_VERSION}"
+  SAMOVAR_VERSION="${PROJECT_VERSION}"
   _GLIBCXX_ASSERTIONS
   BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
 if(NOT SAMOVAR_SANITIZE)

@@ -10,6 +10,7 @@ Standard library only. Used by the integration, fault, CLI and browser tests:
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -287,6 +288,15 @@ class Events:
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below the range of which the system takes ports for outgoing connections: it stays free until, and
+    again after, the program that listens on it is there."""
+    for _ in range(100):
+        port = random.randrange(12_000, 32_000)
+        try:
+            with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
+                stream.bind(("127.0.0.1", port))
+                datagrams.bind(("127.0.0.1", port))
+                return port
+        except OSError:
+            pass
+    raise OSError("no free port between 12000 and 32000")
