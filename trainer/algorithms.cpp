@@ -2,6 +2,7 @@
 
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec.hpp"
+#include "trainer/spec_together.hpp"
 
 namespace samovar::trainer {
 
@@ -14,7 +15,8 @@ nlohmann::json algorithms() {
        "Linear and logistic regression and their kin: counts, amounts, classes. Quick to train, every "
        "effect can be read."},
       {"targets", {"boolean", "category", "integer", "real"}},
-      {"parameters", glm_parameters_schema()}};
+      {"parameters", glm_parameters_schema()},
+      {"strategy", strategy_schema()}};
   return json::array({std::move(glm)});
 }
 

@@ -31,7 +31,8 @@ double to_seconds(MonoTime time) { return std::chrono::duration<double>(time).co
 std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec) {
   nlohmann::json same = to_json(spec);
   // What it is called does not change what it computes.
-  same.erase("name");
+  for (const char* aside : {"name", "nodes", "on_lost_node"}) same.erase(aside);
+  if (spec.strategy == StrategySpec{}) same.erase("strategy");
   std::uint64_t mark = mark_text(mark_text(1, same.dump()), encode_schema(schema));
   for (std::size_t block = 0; block < source.blocks(); ++block)
     mark = SeededOrder::derive(mark, source.rows(block));

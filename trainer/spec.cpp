@@ -5,6 +5,8 @@
 
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec_columns.hpp"
+#include "trainer/spec_members.hpp"
+#include "trainer/spec_together.hpp"
 
 namespace samovar::trainer {
 
@@ -13,7 +15,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kNameBytesMax = 100;
-constexpr std::size_t kColumnBytesMax = 256;
 
 constexpr std::array<std::pair<SplitSpec::Kind, std::string_view>, 4> kSplits = {{
     {SplitSpec::Kind::random, "random"},
@@ -34,21 +35,6 @@ constexpr std::array<std::pair<Numbers, std::string_view>, 3> kNumbers = {{
     {Numbers::hash, "hash"},
 }};
 
-template <class T, std::size_t N>
-std::string_view word_of(const std::array<std::pair<T, std::string_view>, N>& choices, T value) {
-  for (const auto& [known, word] : choices) {
-    if (known == value) return word;
-  }
-  return "";
-}
-
-bool printable(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
-  }
-  return true;
-}
-
 // A name goes into addresses and file names: letters, digits, and . _ - between them.
 bool good_name(std::string_view name) {
   const auto plain = [](char c) {
@@ -61,108 +47,8 @@ bool good_name(std::string_view name) {
   return true;
 }
 
-// The members of one object, each taken once; what is left over is a fault.
-class Members {
- public:
-  Members(const Json& json, std::string pointer, std::vector<SpecFault>& faults)
-      : json_(json), pointer_(std::move(pointer)), faults_(faults) {
-    if (!json_.is_object()) fault("", "type", "this must be an object");
-  }
-
-  const Json* find(std::string_view name) {
-    names_.push_back(name);
-    if (!json_.is_object()) return nullptr;
-    const auto at = json_.find(name);
-    // Null is what a form sends for a field that was left empty.
-    return at == json_.end() || at->is_null() ? nullptr : &*at;
-  }
-  void fault(std::string_view name, const char* code, std::string detail) {
-    if (faults_.size() >= kFaultsMax) return;
-    faults_.push_back(
-        {name.empty() ? pointer_ : pointer_ + "/" + escape_pointer(name), code, std::move(detail)});
-  }
-  bool has(std::string_view name) const { return json_.is_object() && json_.contains(name); }
-
-  void text(std::string_view name, std::size_t most, std::string& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_string()) return fault(name, "type", "this must be a text");
-    const auto& text = value->get_ref<const std::string&>();
-    if (text.size() > most || !printable(text))
-      return fault(name, "range",
-                   "this must be at most " + std::to_string(most) + " bytes without control characters");
-    out = text;
-  }
-  void yes_no(std::string_view name, bool& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_boolean()) return fault(name, "type", "this must be true or false");
-    out = value->get<bool>();
-  }
-  template <class T>
-  void whole(std::string_view name, std::uint64_t least, std::uint64_t most, T& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_number_integer()) return fault(name, "type", "this must be a whole number");
-    const bool negative = !value->is_number_unsigned() && value->get<std::int64_t>() < 0;
-    if (negative || value->get<std::uint64_t>() < least || value->get<std::uint64_t>() > most)
-      return fault(name, "range",
-                   "this must be from " + std::to_string(least) + " to " + std::to_string(most));
-    out = static_cast<T>(value->get<std::uint64_t>());
-  }
-  void share(std::string_view name, double most, double& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_number()) return fault(name, "type", "this must be a number");
-    const double share = value->get<double>();
-    if (!(share >= 0 && share <= most)) return fault(name, "range", "this must be a share from 0 to 0.9");
-    out = share;
-  }
-  template <class T, std::size_t N>
-  void choice(std::string_view name, const std::array<std::pair<T, std::string_view>, N>& choices, T& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_string()) return fault(name, "type", "this must be a text");
-    std::string all;
-    for (const auto& [known, word] : choices) {
-      if (value->get_ref<const std::string&>() == word) {
-        out = known;
-        return;
-      }
-      all += (all.empty() ? "" : ", ") + std::string(word);
-    }
-    fault(name, "choice", "this must be one of: " + all);
-  }
-  void columns(std::string_view name, std::vector<std::string>& out) {
-    const Json* value = find(name);
-    if (value == nullptr) return;
-    if (!value->is_array() || value->size() > kColumnsMax)
-      return fault(name, "type", "this must be a list of at most 4096 column names");
-    for (const Json& column : *value) {
-      if (!column.is_string() || column.get_ref<const std::string&>().size() > kColumnBytesMax)
-        return fault(name, "type", "this must be a list of column names");
-      out.push_back(column.get<std::string>());
-    }
-  }
-  void refuse_others() {
-    if (!json_.is_object()) return;
-    for (const auto& [name, value] : json_.items()) {
-      bool known = false;
-      for (const std::string_view each : names_) known = known || each == name;
-      if (!known) fault(name.substr(0, kColumnBytesMax), "unknown", "there is no such setting");
-    }
-  }
-
- private:
-  static constexpr std::size_t kFaultsMax = 200;
-  const Json& json_;
-  const std::string pointer_;
-  std::vector<SpecFault>& faults_;
-  std::vector<std::string_view> names_;
-};
-
 void parse_split(const Json& json, SplitSpec& split, std::vector<SpecFault>& faults) {
-  Members members(json, "/split", faults);
+  SpecMembers members(json, "/split", faults);
   members.choice("kind", kSplits, split.kind);
   members.text("column", kColumnBytesMax, split.column);
   members.share("valid", 0.9, split.valid);
@@ -179,7 +65,7 @@ void parse_split(const Json& json, SplitSpec& split, std::vector<SpecFault>& fau
 }
 
 void parse_features(const Json& json, FeatureOptions& features, std::vector<SpecFault>& faults) {
-  Members members(json, "/features", faults);
+  SpecMembers members(json, "/features", faults);
   members.choice("categories", kCategories, features.categories);
   members.choice("numbers", kNumbers, features.numbers);
   members.whole("hash_bits", 10, 28, features.hash_bits);
@@ -219,7 +105,7 @@ std::string escape_pointer(std::string_view name) {
 ParsedSpec parse_spec(const Json& json, const Schema* schema) {
   ParsedSpec out;
   JobSpec& spec = out.spec;
-  Members members(json, "", out.faults);
+  SpecMembers members(json, "", out.faults);
   if (!json.is_object()) return out;
   members.text("kind", 32, spec.kind);
   if (spec.kind != "glm") members.fault("kind", "choice", "the kinds of model are: glm");
@@ -240,6 +126,7 @@ ParsedSpec parse_spec(const Json& json, const Schema* schema) {
   members.text("exposure", kColumnBytesMax, spec.exposure);
   if (const Json* split = members.find("split")) parse_split(*split, spec.split, out.faults);
   if (const Json* features = members.find("features")) parse_features(*features, spec.features, out.faults);
+  parse_together(members, spec, out.faults);
   // A number in JSON is exact up to here in every program that may read it.
   members.whole("seed", 0, std::uint64_t{1} << 53, spec.seed);
   const Json* parameters = members.find("parameters");
@@ -282,6 +169,9 @@ Json to_json(const JobSpec& spec) {
           {"split", std::move(split)},
           {"features", std::move(features)},
           {"parameters", spec.parameters},
+          {"strategy", to_json(spec.strategy)},
+          {"nodes", {{"min", spec.nodes.min}, {"max", spec.nodes.max}}},
+          {"on_lost_node", to_string(spec.on_lost_node)},
           {"seed", spec.seed}};
 }
 

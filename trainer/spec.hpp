@@ -37,6 +37,28 @@ struct FeatureOptions {
   std::vector<std::pair<std::string, std::string>> interactions;
 };
 
+// How the workers of several nodes become one model. One node alone trains as if there were none of this.
+struct StrategySpec {
+  std::string kind = "easgd";  // trainer/sync/strategies.hpp
+  bool sync = false;           // workers wait for each other: the same run gives the same bits
+  double beta = 0.9;           // easgd: how far the centre follows the workers in a round
+  std::uint32_t tau = 0;       // steps between two exchanges; 0: from what links and steps take
+  std::string codec = "fp32";  // what parameters are on the wire
+  friend bool operator==(const StrategySpec&, const StrategySpec&) = default;
+};
+
+struct NodesSpec {
+  std::uint32_t min = 1;  // with fewer the job waits
+  std::uint32_t max = 0;  // 0: all there are
+};
+
+enum class OnLostNode : std::uint8_t {
+  go_on,    // the others train without its rows
+  replace,  // its rows go to other nodes
+  pause,    // until it is back
+};
+std::string_view to_string(OnLostNode what) noexcept;
+
 struct JobSpec {
   std::string kind = "glm";
   std::string name;  // of the model
@@ -49,6 +71,9 @@ struct JobSpec {
   SplitSpec split;
   FeatureOptions features;
   nlohmann::json parameters = nlohmann::json::object();  // of the kind, checked by it
+  StrategySpec strategy;
+  NodesSpec nodes;
+  OnLostNode on_lost_node = OnLostNode::replace;
   std::uint64_t seed = 1;
 };
 
@@ -69,7 +94,8 @@ ParsedSpec parse_spec(const nlohmann::json& json, const Schema* schema);
 nlohmann::json to_json(const JobSpec& spec);
 
 // GET /api/v1/algorithms: [{"id":"glm","name":…,"summary":…,"targets":["boolean",…],"parameters":{JSON Schema
-// with title, description, default, x-advanced}}…]. The form is drawn from it and the server checks with it.
+// with title, description, default, x-advanced},"strategy":{the same for the spec's "strategy"}}…]. The form
+// is drawn from it and the server checks with it.
 nlohmann::json algorithms();
 
 }  // namespace samovar::trainer

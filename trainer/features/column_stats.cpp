@@ -62,12 +62,7 @@ void NumberStats::add(std::span<double> values, std::span<const std::uint8_t> us
   const double here_mean = origin + sum / count;
   double here_squares = 0;
   for (const double value : here) here_squares += (value - here_mean) * (value - here_mean);
-  // Chan et al. 1979.
-  const double before = static_cast<double>(present);
-  const double apart = here_mean - mean;
-  mean = present == 0 ? here_mean : mean + apart * count / (before + count);
-  squares += here_squares + (present == 0 ? 0 : apart * apart * before * count / (before + count));
-  present += kept;
+  combine(kept, here_mean, here_squares);
   if (identity) {
     double last = -std::numeric_limits<double>::infinity();  // blocks come in any order
     for (const double value : here) {
@@ -85,6 +80,16 @@ void NumberStats::add(std::span<double> values, std::span<const std::uint8_t> us
       weekdays |= 1u << ((day % 7 + 7) % 7);
     }
   }
+}
+
+// Chan et al. 1979.
+void NumberStats::combine(std::uint64_t kept, double their_mean, double their_squares) {
+  const double count = static_cast<double>(kept);
+  const double before = static_cast<double>(present);
+  const double apart = their_mean - mean;
+  mean = present == 0 ? their_mean : mean + apart * count / (before + count);
+  squares += their_squares + (present == 0 ? 0 : apart * apart * before * count / (before + count));
+  present += kept;
 }
 
 double NumberStats::deviation() const {
@@ -107,14 +112,18 @@ void LevelCounts::add(const BlockView& block, std::size_t column, std::span<cons
     }
     present_ += here[level];
     distinct_.add(hash_of(text));
-    if (too_many_) continue;
-    counts_[std::string(text)] += here[level];
-    if (exact_ && counts_.size() > levels_max_) {
-      too_many_ = true;
-      counts_.clear();
-    } else if (counts_.size() > 4 * levels_max_ + 4096) {
-      make_room();
-    }
+    count(text, here[level]);
+  }
+}
+
+void LevelCounts::count(std::string_view level, std::uint64_t rows) {
+  if (too_many_) return;
+  counts_[std::string(level)] += rows;
+  if (exact_ && counts_.size() > levels_max_) {
+    too_many_ = true;
+    counts_.clear();
+  } else if (counts_.size() > 4 * levels_max_ + 4096) {
+    make_room();
   }
 }
 

@@ -1,5 +1,8 @@
 // What a pipeline learns about one column from the training rows, block by block, in little memory.
 //
+// Workers that read different blocks each learn a part: put() and merge() make of the parts what one worker
+// would have learned from all of them, sums within rounding and everything else exactly.
+//
 // Threading: values.
 #pragma once
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "trainer/data/block.hpp"
+#include "trainer/solvers/state.hpp"
 
 namespace samovar::trainer {
 
@@ -20,6 +24,8 @@ class DistinctCount {
  public:
   void add(std::uint64_t hash);
   double estimate() const;
+  void put(StateWriter& out) const { out.put(heap_); }
+  void merge(StateReader& in);
 
  private:
   static constexpr std::size_t kKept = 1024;
@@ -43,6 +49,11 @@ struct NumberStats {
   // `use` has a byte for each value: 0 is passed over. The values are overwritten.
   void add(std::span<double> values, std::span<const std::uint8_t> use, bool times, bool identity);
   double deviation() const;
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
+
+ private:
+  void combine(std::uint64_t count, double their_mean, double their_squares);
 };
 
 class LevelCounts {
@@ -58,8 +69,11 @@ class LevelCounts {
   double distinct() const { return distinct_.estimate(); }
   // The most frequent first, at most levels_max; `rest` tells whether there are others.
   std::vector<std::string> levels(bool& rest) const;
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
 
  private:
+  void count(std::string_view level, std::uint64_t rows);
   void make_room();
 
   std::size_t levels_max_;
@@ -78,12 +92,16 @@ struct TextStats {
   std::uint64_t words = 0;
   DistinctCount distinct;
   void add(const BlockView& block, std::size_t column, std::span<const std::uint8_t> use);
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
 };
 
 struct SparseStats {
   std::uint64_t pairs = 0;
   std::uint32_t index_max = 0;
   void add(const BlockView& block, std::size_t column, std::span<const std::uint8_t> use);
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
 };
 
 std::uint64_t hash_of(std::string_view text) noexcept;

@@ -41,6 +41,45 @@ class Fit {
   Result<PipelinePlan> run(BlockSource& source, const Splitter& splitter) {
     SAMOVAR_CHECK(choose());
     SAMOVAR_CHECK(read(source, splitter));
+    return finish();
+  }
+
+  // What these blocks say, for merged().
+  Result<Bytes> part(BlockSource& source, const Splitter& splitter) {
+    SAMOVAR_CHECK(choose());
+    SAMOVAR_CHECK(read(source, splitter));
+    StateWriter out;
+    out.put(static_cast<std::uint8_t>(whole_));
+    target_->put(out);
+    for (const Candidate& candidate : candidates_) {
+      candidate.numbers.put(out);
+      candidate.levels.put(out);
+      candidate.texts.put(out);
+      candidate.pairs.put(out);
+    }
+    return out.take();
+  }
+
+  Result<PipelinePlan> merged(const std::vector<Bytes>& parts) {
+    SAMOVAR_CHECK(choose());
+    for (const Bytes& part : parts) {
+      StateReader in(part);
+      whole_ = in.get<std::uint8_t>() != 0 && whole_;
+      target_->merge(in);
+      for (Candidate& candidate : candidates_) {
+        candidate.numbers.merge(in);
+        candidate.levels.merge(in);
+        candidate.texts.merge(in);
+        candidate.pairs.merge(in);
+      }
+      if (in.failed() || in.left() != 0)
+        return Error{Errc::corrupt, "what another worker learned about the columns is damaged"};
+    }
+    return finish();
+  }
+
+ private:
+  Result<PipelinePlan> finish() {
     SAMOVAR_TRY(plan_.target, target_->finish(whole_, notes_));
     for (const Candidate& candidate : candidates_) decide(candidate);
     tell_left_out();
@@ -62,7 +101,6 @@ class Fit {
     return std::move(plan_);
   }
 
- private:
   Error unknown(const std::string& name) const {
     return {Errc::invalid, "the data set has no column \"" + name + "\""};
   }
@@ -348,6 +386,17 @@ class Fit {
 Result<PipelinePlan> fit_plan(BlockSource& source, const Schema& schema, const JobSpec& spec,
                               const Splitter& splitter, std::vector<std::string>& notes) {
   return Fit(schema, spec, notes).run(source, splitter);
+}
+
+Result<Bytes> fit_part(BlockSource& source, const Schema& schema, const JobSpec& spec,
+                       const Splitter& splitter) {
+  std::vector<std::string> notes;  // told by the merged plan
+  return Fit(schema, spec, notes).part(source, splitter);
+}
+
+Result<PipelinePlan> fit_merged(const std::vector<Bytes>& parts, const Schema& schema, const JobSpec& spec,
+                                std::vector<std::string>& notes) {
+  return Fit(schema, spec, notes).merged(parts);
 }
 
 }  // namespace samovar::trainer

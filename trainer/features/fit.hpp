@@ -13,4 +13,10 @@ namespace samovar::trainer {
 Result<PipelinePlan> fit_plan(BlockSource& source, const Schema& schema, const JobSpec& spec,
                               const Splitter& splitter, std::vector<std::string>& notes);
 
+// The same by several workers: each what its own blocks say, and the plan that follows from all parts.
+Result<Bytes> fit_part(BlockSource& source, const Schema& schema, const JobSpec& spec,
+                       const Splitter& splitter);
+Result<PipelinePlan> fit_merged(const std::vector<Bytes>& parts, const Schema& schema, const JobSpec& spec,
+                                std::vector<std::string>& notes);
+
 }  // namespace samovar::trainer

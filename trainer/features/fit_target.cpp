@@ -73,12 +73,61 @@ void TargetFit::add(const BlockView& block, std::span<const std::uint8_t> use) {
     min_ = training_ == 0 ? value : std::min(min_, value);
     max_ = training_ == 0 ? value : std::max(max_, value);
     ++training_;
-    if (many_ || type_ == ColumnType::boolean) continue;
-    ++values_[value];
-    if (values_.size() > kClassesMax) {
-      many_ = true;
-      values_.clear();
-    }
+    if (type_ != ColumnType::boolean) count(value, 1);
+  }
+}
+
+void TargetFit::count(double value, std::uint64_t rows) {
+  if (many_) return;
+  values_[value] += rows;
+  if (values_.size() <= kClassesMax) return;
+  many_ = true;
+  values_.clear();
+}
+
+void TargetFit::put(StateWriter& out) const {
+  for (const std::uint64_t number : {missing_, training_, low_, high_}) out.put(number);
+  out.put(min_);
+  out.put(max_);
+  out.put(static_cast<std::uint8_t>(many_));
+  out.put(std::uint64_t{levels_.size()});
+  for (const auto& [level, rows] : levels_) {
+    out.put(std::string_view(level));
+    out.put(rows);
+  }
+  out.put(std::uint64_t{values_.size()});
+  for (const auto& [value, rows] : values_) {
+    out.put(value);
+    out.put(rows);
+  }
+}
+
+void TargetFit::merge(StateReader& in) {
+  missing_ += in.get<std::uint64_t>();
+  const auto training = in.get<std::uint64_t>();
+  low_ += in.get<std::uint64_t>();
+  high_ += in.get<std::uint64_t>();
+  const auto min = in.get<double>();
+  const auto max = in.get<double>();
+  if (training != 0) {
+    min_ = training_ == 0 ? min : std::min(min_, min);
+    max_ = training_ == 0 ? max : std::max(max_, max);
+  }
+  training_ += training;
+  if (in.get<std::uint8_t>() != 0) {
+    many_ = true;
+    values_.clear();
+  }
+  const auto levels = in.get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < levels && !in.failed(); ++i) {
+    const std::string level = in.text();
+    const auto rows = in.get<std::uint64_t>();
+    if (levels_.size() <= kClassesMax) levels_[level] += rows;
+  }
+  const auto values = in.get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < values && !in.failed(); ++i) {
+    const auto value = in.get<double>();
+    count(value, in.get<std::uint64_t>());
   }
 }
 

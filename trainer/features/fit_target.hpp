@@ -22,6 +22,9 @@ class TargetFit {
   // Whether more rows could still change the answer, for a target of yes and no.
   bool seen_both() const { return type_ == ColumnType::boolean && low_ != 0 && high_ != 0; }
 
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
+
   // `whole`: all rows were looked at. Errc::invalid: one class, a number that the family does not allow, …
   Result<TargetPlan> finish(bool whole, std::vector<std::string>& notes) const;
 
@@ -29,6 +32,8 @@ class TargetFit {
   Result<void> finish_numbers(TargetPlan& plan) const;
   Result<void> finish_levels(TargetPlan& plan) const;
   Error invalid(const std::string& what) const;
+
+  void count(double value, std::uint64_t rows);
 
   const std::size_t column_;
   const ColumnType type_;

@@ -13,6 +13,7 @@
 #include "trainer/features/plan_names.hpp"
 #include "trainer/features/raw_columns.hpp"
 #include "trainer/features/signature.hpp"
+#include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
 
@@ -112,11 +113,35 @@ class FittedPipeline final : public FeaturePipeline {
   std::vector<std::string> slot_names_;
 };
 
+// The lead's plan and notes for all.
+Result<std::unique_ptr<FeaturePipeline>> fit_together(Council& council, BlockSource& source,
+                                                      const Schema& schema, const JobSpec& spec,
+                                                      const Splitter& splitter,
+                                                      std::vector<std::string>& notes) {
+  SAMOVAR_TRY(const Bytes told,
+              council.agree(
+                  "fit", [&] { return fit_part(source, schema, spec, splitter); },
+                  [&](const std::vector<Bytes>& parts) -> Result<Bytes> {
+                    std::vector<std::string> found;
+                    SAMOVAR_TRY(const PipelinePlan plan, fit_merged(parts, schema, spec, found));
+                    return to_bytes(nlohmann::json{{"plan", plan_to_json(plan)}, {"notes", found}}.dump());
+                  }));
+  const auto json = nlohmann::json::parse(as_text(told), nullptr, false);
+  if (!json.is_object() || !json.contains("plan") || !json.contains("notes"))
+    return Error{Errc::corrupt, "the plan that the lead sent is damaged"};
+  for (const auto& note : json["notes"]) {
+    if (note.is_string()) notes.push_back(note.get<std::string>());
+  }
+  return FeaturePipeline::from_json(json["plan"]);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FeaturePipeline>> FeaturePipeline::fit(BlockSource& source, const Schema& schema,
                                                               const JobSpec& spec, const Splitter& splitter,
-                                                              std::vector<std::string>& notes) {
+                                                              std::vector<std::string>& notes,
+                                                              Council* council) {
+  if (council != nullptr) return fit_together(*council, source, schema, spec, splitter, notes);
   SAMOVAR_TRY(PipelinePlan plan, fit_plan(source, schema, spec, splitter, notes));
   return std::unique_ptr<FeaturePipeline>(std::make_unique<FittedPipeline>(std::move(plan)));
 }

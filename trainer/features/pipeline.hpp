@@ -67,9 +67,11 @@ class FeaturePipeline {
  public:
   // Reads the rows for which `splitter` says train, once; needs no pass at all when nothing is to be learned
   // (hashing alone). Errc::invalid names the column: all missing, target with one class, …
+  // With a council: from the rows of all its members, the same pipeline for all.
   static Result<std::unique_ptr<FeaturePipeline>> fit(BlockSource& source, const Schema& schema,
                                                       const JobSpec& spec, const class Splitter& splitter,
-                                                      std::vector<std::string>& notes);
+                                                      std::vector<std::string>& notes,
+                                                      class Council* council = nullptr);
   virtual ~FeaturePipeline() = default;
 
   virtual std::size_t weights() const = 0;  // without intercept
@@ -117,9 +119,11 @@ enum class RowRole : std::uint8_t { train, valid, test };
 class Splitter {
  public:
   // `fold`: the one held out as test when the split is by folds; without it no row is a test row then.
+  // With a council: for the rows of all its members.
   static Result<std::unique_ptr<Splitter>> make(BlockSource& source, const Schema& schema,
                                                 const JobSpec& spec,
-                                                std::optional<unsigned> fold = std::nullopt);
+                                                std::optional<unsigned> fold = std::nullopt,
+                                                class Council* council = nullptr);
   virtual ~Splitter() = default;
   // Columns a batch must have for it, beside the model's.
   virtual void add_columns(const Schema& schema, ReadPlan& plan) const = 0;

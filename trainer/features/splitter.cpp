@@ -8,6 +8,7 @@
 #include "trainer/data/order.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/features/values.hpp"
+#include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
 
@@ -57,7 +58,7 @@ class RowSplitter final : public Splitter {
         valid_seed_(SeededOrder::derive(seed, kForValid)),
         fold_(fold) {}
 
-  Result<void> learn(BlockSource& source, const Schema& schema, std::uint64_t seed) {
+  Result<void> learn(BlockSource& source, const Schema& schema, std::uint64_t seed, Council* council) {
     if (split_.column.empty()) return {};
     const auto column = schema.find(split_.column);
     if (!column)
@@ -65,8 +66,8 @@ class RowSplitter final : public Splitter {
     column_ = *column;
     type_ = schema.columns[column_].type;
     if (type_ == ColumnType::sparse) return Error{Errc::invalid, "rows cannot be split by a sparse column"};
-    if (split_.kind == Kind::time) return learn_cuts(source, schema, seed);
-    if (split_.kind == Kind::folds) return learn_folds(source, schema);
+    if (split_.kind == Kind::time) return learn_cuts(source, schema, seed, council);
+    if (split_.kind == Kind::folds) return learn_folds(source, schema, council);
     return {};
   }
 
@@ -171,30 +172,93 @@ class RowSplitter final : public Splitter {
   }
 
   // The newest rows test, those before them validate: two quantiles, of a sample when there are many rows.
-  Result<void> learn_cuts(BlockSource& source, const Schema& schema, std::uint64_t seed) {
+  struct Sample {
+    std::uint64_t share = std::numeric_limits<std::uint64_t>::max();  // hashes up to this are kept
+    std::vector<std::uint64_t> hashes;
+    std::vector<double> values;
+
+    void add(std::uint64_t hash, double value) {
+      if (hash > share) return;
+      hashes.push_back(hash);
+      values.push_back(value);
+    }
+    // Half of what is drawn goes: the share is the same for rows that came and rows to come.
+    void make_room() {
+      while (values.size() > kSampleMax) keep_share(share / 2);
+    }
+    void keep_share(std::uint64_t most) {
+      share = std::min(share, most);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (hashes[i] > share) continue;
+        hashes[kept] = hashes[i];
+        values[kept++] = values[i];
+      }
+      hashes.resize(kept);
+      values.resize(kept);
+    }
+  };
+  static Bytes put(const Sample& sample) {
+    StateWriter out;
+    out.put(sample.share);
+    out.put(sample.hashes);
+    out.put(sample.values);
+    return out.take();
+  }
+  static Result<Sample> sample_of(ByteView bytes) {
+    Sample sample;
+    StateReader in(bytes);
+    sample.share = in.get<std::uint64_t>();
+    in.get(sample.hashes);
+    in.get(sample.values);
+    if (in.failed() || in.left() != 0 || sample.hashes.size() != sample.values.size())
+      return Error{Errc::corrupt, "what another worker drew to split the rows by is damaged"};
+    return sample;
+  }
+
+  Result<Sample> draw_sample(BlockSource& source, const Schema& schema, std::uint64_t seed) const {
     SAMOVAR_TRY(const auto reader, open(source, schema));
-    std::vector<double> sample;
     std::vector<double> numbers;
-    std::uint64_t share = std::numeric_limits<std::uint64_t>::max();
-    std::vector<std::pair<std::uint64_t, double>> kept;
+    Sample sample;
     const std::uint64_t draw = SeededOrder::derive(seed, kForSample);
     for (;;) {
       SAMOVAR_TRY(const Batch* const batch, reader->next());
       if (batch == nullptr) break;
       read_numbers(*batch, column_, numbers);
       for (std::uint32_t row = 0; row < numbers.size(); ++row) {
-        const std::uint64_t hash = SeededOrder::derive(draw, row_number(*batch, row));
-        if (std::isfinite(numbers[row]) && hash <= share) kept.emplace_back(hash, numbers[row]);
+        if (std::isfinite(numbers[row]))
+          sample.add(SeededOrder::derive(draw, row_number(*batch, row)), numbers[row]);
       }
-      // Half of what is drawn goes: the share is the same for rows that came and rows to come.
-      while (kept.size() > kSampleMax) {
-        share /= 2;
-        std::erase_if(kept, [&](const auto& item) { return item.first > share; });
-      }
+      sample.make_room();
     }
-    if (kept.empty())
+    return sample;
+  }
+
+  Result<void> learn_cuts(BlockSource& source, const Schema& schema, std::uint64_t seed, Council* council) {
+    Sample drawn;
+    if (council == nullptr) {
+      SAMOVAR_TRY(drawn, draw_sample(source, schema, seed));
+    } else {
+      const auto part = [&]() -> Result<Bytes> {
+        SAMOVAR_TRY(const Sample own, draw_sample(source, schema, seed));
+        return put(own);
+      };
+      const auto merge = [&](const std::vector<Bytes>& parts) -> Result<Bytes> {
+        Sample all;
+        for (const Bytes& bytes : parts) {
+          SAMOVAR_TRY(Sample one, sample_of(bytes));
+          all.keep_share(one.share);
+          for (std::size_t i = 0; i < one.values.size(); ++i) all.add(one.hashes[i], one.values[i]);
+        }
+        all.make_room();
+        return put(all);
+      };
+      SAMOVAR_TRY(const Bytes told, council->agree("cuts", part, merge));
+      SAMOVAR_TRY(drawn, sample_of(told));
+    }
+    std::vector<double>& sample = drawn.values;
+    if (sample.empty())
       return Error{Errc::invalid, "the column \"" + split_.column + "\" has no values to split by"};
-    for (const auto& [hash, value] : kept) sample.push_back(value);
     std::sort(sample.begin(), sample.end());
     const auto quantile = [&](double share_above) {
       if (share_above <= 0) return std::numeric_limits<double>::infinity();
@@ -210,9 +274,53 @@ class RowSplitter final : public Splitter {
     return {};
   }
 
-  Result<void> learn_folds(BlockSource& source, const Schema& schema) {
-    SAMOVAR_TRY(const auto reader, open(source, schema));
+  static Result<Bytes> put(const std::set<std::string>& values) {
+    StateWriter out;
+    out.put(std::uint64_t{values.size()});
+    for (const std::string& value : values) out.put(std::string_view(value));
+    return out.take();
+  }
+  static Result<void> add(ByteView bytes, std::set<std::string>& values) {
+    StateReader in(bytes);
+    const auto count = in.get<std::uint64_t>();
+    for (std::uint64_t i = 0; i < count && !in.failed(); ++i) values.insert(in.text());
+    if (in.failed()) return Error{Errc::corrupt, "the folds that another worker found are damaged"};
+    return {};
+  }
+
+  Result<void> learn_folds(BlockSource& source, const Schema& schema, Council* council) {
     std::set<std::string> values;
+    if (council == nullptr) {
+      SAMOVAR_CHECK(find_folds(source, schema, values));
+    } else {
+      const auto part = [&]() -> Result<Bytes> {
+        std::set<std::string> own;
+        SAMOVAR_CHECK(find_folds(source, schema, own));
+        return put(own);
+      };
+      const auto merge = [&](const std::vector<Bytes>& parts) -> Result<Bytes> {
+        std::set<std::string> all;
+        for (const Bytes& bytes : parts) SAMOVAR_CHECK(add(bytes, all));
+        if (all.size() > kFoldsMax) return too_many_folds();
+        return put(all);
+      };
+      SAMOVAR_TRY(const Bytes told, council->agree("folds", part, merge));
+      SAMOVAR_CHECK(add(told, values));
+    }
+    if (values.size() < 2)
+      return Error{Errc::invalid, "the column \"" + split_.column +
+                                      "\" has fewer than two values: there is no fold to hold out"};
+    fold_values_.assign(values.begin(), values.end());
+    return {};
+  }
+
+  Error too_many_folds() const {
+    return {Errc::invalid, "the column \"" + split_.column +
+                               "\" has more than 100 different values: it does not name folds"};
+  }
+
+  Result<void> find_folds(BlockSource& source, const Schema& schema, std::set<std::string>& values) const {
+    SAMOVAR_TRY(const auto reader, open(source, schema));
     std::set<double> seen;
     std::vector<double> numbers;
     for (;;) {
@@ -230,14 +338,8 @@ class RowSplitter final : public Splitter {
           if (block.valid(column_, row)) values.emplace(block.text(column_, row));
         }
       }
-      if (values.size() > kFoldsMax)
-        return Error{Errc::invalid, "the column \"" + split_.column +
-                                        "\" has more than 100 different values: it does not name folds"};
+      if (values.size() > kFoldsMax) return too_many_folds();
     }
-    if (values.size() < 2)
-      return Error{Errc::invalid, "the column \"" + split_.column +
-                                      "\" has fewer than two values: there is no fold to hold out"};
-    fold_values_.assign(values.begin(), values.end());
     return {};
   }
 
@@ -255,9 +357,10 @@ class RowSplitter final : public Splitter {
 }  // namespace
 
 Result<std::unique_ptr<Splitter>> Splitter::make(BlockSource& source, const Schema& schema,
-                                                 const JobSpec& spec, std::optional<unsigned> fold) {
+                                                 const JobSpec& spec, std::optional<unsigned> fold,
+                                                 Council* council) {
   auto splitter = std::make_unique<RowSplitter>(spec.split, spec.seed, fold);
-  SAMOVAR_CHECK(splitter->learn(source, schema, spec.seed));
+  SAMOVAR_CHECK(splitter->learn(source, schema, spec.seed, council));
   return std::unique_ptr<Splitter>(std::move(splitter));
 }
 

@@ -33,8 +33,9 @@ class StateWriter {
  private:
   void raw(const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    const auto* at = static_cast<const std::uint8_t*>(from);
-    bytes_.insert(bytes_.end(), at, at + bytes);
+    const std::size_t before = bytes_.size();
+    bytes_.resize(before + bytes);
+    std::memcpy(bytes_.data() + before, from, bytes);
   }
   Bytes bytes_;
 };
