@@ -17,7 +17,7 @@ if(SAMOVAR_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 file(RELATIVE_PATH SAMOVAR_TREE_FROM_BUILD ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-string(REGEX REPLACE "/*$" "/" SAMOVAR_TREE_FROM_BUILD "${SAMOVAR_TREE_FROM_BUILD}")
+string(REGEX REPLACE "/+$" "" SAMOVAR_TREE_FROM_BUILD "${SAMOVAR_TREE_FROM_BUILD}")
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -42,7 +42,7 @@ target_compile_options(samovar_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wnull-dereference
   -Wformat-security -fstack-protector-strong $<$<BOOL:${SAMOVAR_WERROR}>:-Werror>
   # __FILE__ as the tree has it: log lines and errors do not tell where the build ran.
-  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${SAMOVAR_TREE_FROM_BUILD}=
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${SAMOVAR_TREE_FROM_BUILD}/=
   -fdebug-prefix-map=${CMAKE_BINARY_DIR}=/usr/src/samovar/build/here)
 target_compile_definitions(samovar_flags INTERFACE
   SAMOVAR_VERSION="${PROJECT_VERSION}"
