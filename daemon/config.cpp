@@ -91,14 +91,23 @@ std::string_view closest_key(std::string_view name) {
   return best->name;
 }
 
+bool is_control(unsigned char c) { return c < ' ' || c == 127; }
+
 Result<void> assign(Config& config, const Key& key, const toml::node& node, const std::string& where) {
   const auto wrong = [&] {
-    return Error{Errc::invalid, fmt::format("{}: {} must be a {}", where, key.name, key.type)};
+    return Error{Errc::invalid, fmt::format("{}: {} must be a {}{}", where, key.name, key.type,
+                                            key.type == "number" ? "" : " without control characters")};
+  };
+  // "\u0000" would end a path or an address early for those who read it as a C string.
+  const auto text_of = [](const toml::node& from) -> const std::string* {
+    const auto* value = from.as_string();
+    if (value == nullptr || std::any_of(value->get().begin(), value->get().end(), is_control)) return nullptr;
+    return &value->get();
   };
   if (const auto* text = std::get_if<std::string Config::*>(&key.target)) {
-    const auto* value = node.as_string();
+    const auto* value = text_of(node);
     if (value == nullptr) return wrong();
-    config.** text = value->get();
+    config.** text = *value;
     return {};
   }
   if (const auto* number = std::get_if<std::uint32_t Config::*>(&key.target)) {
@@ -113,9 +122,9 @@ Result<void> assign(Config& config, const Key& key, const toml::node& node, cons
   if (list == nullptr) return wrong();
   std::vector<std::string> values;
   for (const auto& element : *list) {
-    const auto* value = element.as_string();
+    const auto* value = text_of(element);
     if (value == nullptr) return wrong();
-    values.push_back(value->get());
+    values.push_back(*value);
   }
   config.*std::get<std::vector<std::string> Config::*>(key.target) = std::move(values);
   return {};
@@ -196,9 +205,7 @@ Result<ListenAddress> parse_seed(std::string_view text, std::uint16_t default_po
 
 Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
   // No TOML file holds control characters, and toml++ 3.2 stops the program at some of them.
-  const auto control = [](unsigned char c) {
-    return (c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 127;
-  };
+  const auto control = [](unsigned char c) { return is_control(c) && c != '\t' && c != '\n' && c != '\r'; };
   if (const auto bad = std::find_if(text.begin(), text.end(), control); bad != text.end())
     return Error{Errc::invalid, fmt::format("{} line {}: a control character, as if it were no text file",
                                             source, 1 + std::count(text.begin(), bad, '\n'))};

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (!daemon::validate(*config)) return 0;
   SAMOVAR_ASSERT(config->state_dir[0] == '/' && !config->listen.empty() && config->disk_reserve_mib > 0);
+  SAMOVAR_ASSERT(config->state_dir.find('\0') == std::string::npos);
   for (const auto& address : config->listen) SAMOVAR_ASSERT(daemon::parse_listen(address).has_value());
   return 0;
 }

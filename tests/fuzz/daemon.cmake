@@ -1,5 +1,5 @@
+samovar_fuzz(config_fuzz SOURCES config_fuzz.cpp LINKS samovar_config)
 if(TARGET samovar_daemon)
-  samovar_fuzz(config_fuzz SOURCES config_fuzz.cpp LINKS samovar_daemon)
   samovar_fuzz(node_report_fuzz SOURCES node_report_fuzz.cpp LINKS samovar_daemon)
   samovar_fuzz(json_body_fuzz SOURCES json_body_fuzz.cpp LINKS samovar_api)
   samovar_fuzz(time_zone_fuzz SOURCES time_zone_fuzz.cpp LINKS samovar_api)

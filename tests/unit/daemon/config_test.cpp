@@ -55,6 +55,12 @@ TEST(Config, WrongTypesAndSyntaxNameTheirLine) {
   EXPECT_FALSE(refusal("log_level = \"info\"\nlog_level = \"info\"\n").empty());
 }
 
+TEST(Config, EscapedControlCharactersAreRefused) {
+  EXPECT_TRUE(has(refusal("listen = [\"127.0.0.1\\u0000.example:1\"]\n"), "without control characters"));
+  EXPECT_TRUE(has(refusal("\nstate_dir = \"/srv\\u0000/s\"\n"), "line 2: state_dir"));
+  EXPECT_TRUE(has(refusal("key_file = \"/media\\n/key\"\n"), "without control characters"));
+}
+
 TEST(Config, TheWholeIsValidated) {
   EXPECT_TRUE(has(refusal("state_dir = \"relative\""), "absolute"));
   EXPECT_TRUE(has(refusal("key_file = \"relative\""), "absolute"));
