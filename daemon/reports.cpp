@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wall_difference.hpp"
+
 namespace samovar::daemon {
 
 Reports::Reports(Loop& loop, net::Exchange& exchange, ReportsHooks hooks)
@@ -85,7 +87,8 @@ void Reports::take(Entry& entry, api::NodeReport report) {
   const MonoTime now = loop_.clock().mono();
   entry.answered = now;
   entry.heard = loop_.clock().wall();
-  entry.ahead = std::chrono::duration_cast<std::chrono::milliseconds>(report.clock - *entry.heard);
+  entry.ahead =
+      std::chrono::duration_cast<std::chrono::milliseconds>(wall_difference(report.clock, *entry.heard));
   if (!report.brief) entry.full_at = now;
   if (!report.brief || !entry.report) {
     entry.report = std::move(report);

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/rng.hpp"
+#include "base/wall_difference.hpp"
 #include "daemon/net/address.hpp"
 
 namespace samovar::net {
@@ -280,7 +281,7 @@ void Engine::adopt(const LinkPtr& link, const ConnectionPtr& connection) {
   link->working = connection->dialled() ? connection->dial_address()
                                         : format_host_port({connection->remote_ip().to_string(), hello.port});
   link->state.version = hello.version;
-  link->state.clock_ahead = hello.wall - real_clock().wall();
+  link->state.clock_ahead = wall_difference(hello.wall, real_clock().wall());
   connection->go();
   link->share->of(which).down = false;
   if (which == Lane::control) {

@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/rng.hpp"
+#include "base/wall_difference.hpp"
 
 namespace samovar {
 namespace {
@@ -24,6 +25,18 @@ TEST(RealClock, WallTimeIsThisMillennium) {
   const std::chrono::sys_days ceiling = std::chrono::year(3000) / 1 / 1;
   EXPECT_GT(real_clock().wall(), WallTime(floor));
   EXPECT_LT(real_clock().wall(), WallTime(ceiling));
+}
+
+TEST(WallDifference, IsExactOrTheLargestThatFits) {
+  using std::chrono::microseconds;
+  const auto at = [](std::int64_t micros) { return WallTime(microseconds(micros)); };
+  EXPECT_EQ(wall_difference(at(5), at(3)), microseconds(2));
+  EXPECT_EQ(wall_difference(at(3), at(5)), microseconds(-2));
+  const Duration most = wall_difference(at(INT64_MAX), at(1'800'000'000'000'000));
+  const Duration least = wall_difference(at(INT64_MIN), at(1'800'000'000'000'000));
+  EXPECT_GT(most, std::chrono::hours(24 * 365 * 290));
+  EXPECT_EQ(least, -most);
+  EXPECT_EQ(wall_difference(at(INT64_MAX), at(INT64_MIN)), most);
 }
 
 TEST(SystemRng, FillsEveryByte) {

@@ -171,5 +171,15 @@ TEST(Reports, ClocksAreCompared) {
   EXPECT_LT(*ahead, std::chrono::seconds(31));
 }
 
+TEST(Reports, AClockCenturiesAheadStillFits) {
+  World t;
+  t.b.ahead = std::chrono::hours(24 * 365 * 1000);
+  t.watched = true;
+  t.reports.start();
+  t.run(std::chrono::seconds(3));
+  const Duration ahead = t.reports.clock_ahead("b").value();
+  EXPECT_GT(ahead, std::chrono::hours(24 * 365 * 250));
+}
+
 }  // namespace
 }  // namespace samovar::daemon
