@@ -61,12 +61,13 @@ void Engine::queue_all(std::span<Outgoing> all) {
 
 void Engine::set_members(std::vector<Member> members) {
   std::map<std::string, LinkPtr> kept;
+  std::vector<LinkPtr> fresh;
   for (Member& member : members) {
     const std::string id = member.peer.node_id;
     const auto found = links_.find(id);
-    if (found == links_.end()) {
-      kept[id] = std::make_shared<Link>(context_, std::move(member));
-      publish(*kept[id], false);
+    // Removed and taken back before we looked: what was under way counts as lost, and it begins anew.
+    if (found == links_.end() || found->second->share != member.share) {
+      fresh.push_back(kept[id] = std::make_shared<Link>(context_, std::move(member)));
       continue;
     }
     const LinkPtr link = kept[id] = found->second;
@@ -82,6 +83,7 @@ void Engine::set_members(std::vector<Member> members) {
     SAMOVAR_LOG(info, net, "cut a node that is no member any more", kv("node", id));
   }
   links_ = std::move(kept);
+  for (const LinkPtr& link : fresh) publish(*link, false);
 }
 
 void Engine::hint(const std::string& node_id, const std::string& address) {

@@ -31,8 +31,10 @@ void Hub::to_net(Outgoing outgoing) {
 void Hub::to_net(std::vector<Member> members) {
   {
     MutexLock lock(mutex_);
+    // Of two changes the later one counts, from where the earlier stood: what was sent between them to one
+    // who came with the earlier must find it.
+    if (!orders_.members) orders_.members_at = orders_.outgoing.size();
     orders_.members = std::move(members);
-    orders_.members_at = orders_.outgoing.size();
     if (std::exchange(net_woken_, true)) return;
   }
   wake_net_();

@@ -179,6 +179,39 @@ TEST_F(MeshTest, ASlowReceiverMakesTheSenderBusy) {
   EXPECT_TRUE(a.lost.empty());
 }
 
+TEST_F(MeshTest, WhatIsSentBetweenTwoChangesArrives) {
+  Node a(ca_);
+  Node b(ca_);
+  Node c(ca_);
+  a.open(loop_);
+  b.open(loop_);
+  c.open(loop_);
+  b.mesh->set_peers({a.peer()});
+  a.mesh->set_peers({b.peer()});
+  ASSERT_TRUE(a.mesh->send(b.id(), to_bytes("one")));
+  a.mesh->set_peers({b.peer(), c.peer()});
+  ASSERT_TRUE(until([&] { return b.got.size() == 1; }));
+}
+
+// Its queue is counted anew, too: else nothing could be sent to it any more once it was full.
+TEST_F(MeshTest, AMemberTakenBackAtOnceIsReached) {
+  Node a(ca_);
+  Node b(ca_);
+  MeshOptions options;
+  options.queue_bytes_max = 100'000;
+  a.open(loop_, options);
+  b.open(loop_, options);
+  introduce(a, b);
+  ASSERT_TRUE(a.mesh->send(b.id(), to_bytes("one")));
+  ASSERT_TRUE(until([&] { return b.got.size() == 1; }));
+  a.mesh->set_peers({});
+  a.mesh->set_peers({b.peer()});
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(until([&] { return a.mesh->send(b.id(), Bytes(60'000, 'x')).has_value(); }));
+    ASSERT_TRUE(until([&] { return b.got.size() == 2 + i; }));
+  }
+}
+
 TEST_F(MeshTest, ARestartedPeerIsFoundAgain) {
   Node a(ca_);
   Node b(ca_);
