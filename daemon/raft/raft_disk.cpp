@@ -164,8 +164,8 @@ int RaftHandle::Native::load(raft_io* io, raft_term* term, raft_id* voted_for, r
 void RaftHandle::Native::close(raft_io* io, raft_io_close_cb done) {
   Native& n = of(io);
   n.io_closed = done;
-  n.base.close(io, [](raft_io* closed) {
-    if (auto once = std::exchange(of(closed).io_closed, nullptr)) once(closed);
+  n.base.close(io, [](raft_io* which) {
+    if (auto once = std::exchange(of(which).io_closed, nullptr)) once(which);
   });
 }
 
