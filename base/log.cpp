@@ -77,6 +77,12 @@ void write_record(const Record& record) {
   (*sink)(line);
 }
 
+// The path as the tree has it, whatever the build directory and the compiler cache made of it.
+const char* in_tree(const char* file) {
+  while (std::string_view(file).starts_with("../")) file += 3;
+  return file;
+}
+
 }  // namespace
 
 bool enabled(Level level, Category category) noexcept {
@@ -87,7 +93,7 @@ void write(Level level, Category category, std::string_view message, std::span<c
            const char* file, int line) {
   const int saved_errno = errno;
   try {
-    write_record({real_clock().wall(), level, category, message, fields, file, line});
+    write_record({real_clock().wall(), level, category, message, fields, in_tree(file), line});
   } catch (...) {
     // Out of memory while formatting: the bare message still helps.
     std::fprintf(stderr, "samovar: %.*s\n", static_cast<int>(message.size()), message.data());
