@@ -28,13 +28,13 @@ double to_seconds(MonoTime time) { return std::chrono::duration<double>(time).co
 
 }  // namespace
 
-std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec) {
+std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec, bool rows) {
   nlohmann::json same = to_json(spec);
   // What it is called does not change what it computes.
   for (const char* aside : {"name", "nodes", "on_lost_node"}) same.erase(aside);
   if (spec.strategy == StrategySpec{}) same.erase("strategy");
   std::uint64_t mark = mark_text(mark_text(1, same.dump()), encode_schema(schema));
-  for (std::size_t block = 0; block < source.blocks(); ++block)
+  for (std::size_t block = 0; rows && block < source.blocks(); ++block)
     mark = SeededOrder::derive(mark, source.rows(block));
   return mark;
 }
@@ -111,6 +111,15 @@ Result<void> Session::progress(double share) {
   return {};
 }
 
+Result<void> Session::waiting() {
+  const MonoTime now = clock_.mono();
+  if (now - last_told_ < kTellEvery) return {};
+  last_told_ = now;
+  told_.step = step_;
+  if (!observer_.progress(told_)) return Error{Errc::conflict, "stopped as asked"};
+  return {};
+}
+
 Result<void> Session::stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) {
   if (report.curve && report.train_loss) {
     const double valid = report.valid_loss.value_or(std::nan(""));
@@ -147,12 +156,15 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
       metric.values.emplace_back("train_loss", *report.train_loss);
     if (report.valid_loss && std::isfinite(*report.valid_loss))
       metric.values.emplace_back("valid_loss", *report.valid_loss);
+    for (const auto& [name, value] : report.figures) {
+      if (std::isfinite(value)) metric.values.emplace_back(name, value);
+    }
     go_on = (metric.values.empty() || observer_.metric(metric)) && go_on;
   }
   const bool due = options_.checkpoint_steps != 0
                        ? step % options_.checkpoint_steps == 0
                        : to_seconds(now - last_checkpoint_) >= options_.checkpoint_seconds;
-  if (due || !go_on) {
+  if ((due || !go_on) && (!saves_ || saves_())) {
     SAMOVAR_CHECK(checkpoint(step, save));
     last_checkpoint_ = clock_.mono();
   }

@@ -3,6 +3,7 @@
 // Threading: one thread.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 namespace samovar::trainer {
 
 // A number that differs for another spec, schema or source: a checkpoint fits only where it was made.
-std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec);
+// Of several workers each knows the rows of its own blocks for certain: `rows` leaves them out.
+std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec,
+                       bool rows = true);
 
 // What is known between two updates beside the solver's own state.
 struct Resume {
@@ -50,6 +53,10 @@ class Session final : public StepHooks {
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   // Errc::conflict: asked to stop.
   Result<void> progress(double share);
+  // The same while nothing goes on, not more often than people look.
+  Result<void> waiting();
+  // Of several workers one saves.
+  void set_saves(std::function<bool()> saves) { saves_ = std::move(saves); }
 
   Result<void> stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) override;
 
@@ -80,6 +87,7 @@ class Session final : public StepHooks {
   std::uint64_t rows_before_ = 0;
   std::uint64_t last_step_ = 0;
   std::string kept_;
+  std::function<bool()> saves_;
   TrainProgress told_;
   std::vector<double> curve_;
   std::vector<std::string> notes_;

@@ -17,6 +17,8 @@
 #include "trainer/solvers/irls.hpp"
 #include "trainer/solvers/lbfgs.hpp"
 #include "trainer/solvers/stream.hpp"
+#include "trainer/sync/council.hpp"
+#include "trainer/sync/own_blocks.hpp"
 
 namespace samovar::trainer {
 
@@ -42,20 +44,24 @@ class Training {
  public:
   // `splitter` says which fold, if any, is held out.
   Training(BlockSource& source, const Schema& schema, const JobSpec& spec, const TrainOptions& options,
-           TrainObserver& observer, Session& session, const Splitter& splitter)
+           TrainObserver& observer, Session& session, const Splitter& splitter, Council* council,
+           const BlockSource& whole)
       : source_(source),
         schema_(schema),
         spec_(spec),
         options_(options),
         observer_(observer),
         session_(session),
-        splitter_(splitter) {}
+        splitter_(splitter),
+        council_(council),
+        whole_(whole) {}
 
   // `folds`: what cross-validation showed, if there was one.
   Result<Trained> run(std::optional<Resume> resume, const json& folds) {
     SAMOVAR_TRY(Outcome outcome, fit(std::move(resume)));
     SAMOVAR_TRY(json evaluation, evaluate(outcome, true));
     if (!folds.empty()) add_folds(folds, evaluation);
+    if (council_ != nullptr) return finish_together(outcome, evaluation);
     return finish(std::move(outcome), std::move(evaluation));
   }
 
@@ -67,6 +73,26 @@ class Training {
   }
 
  private:
+  // The lead makes the model; the others stay until it is made, as one of them has to when the lead is lost.
+  Result<Trained> finish_together(const Outcome& outcome, const json& evaluation) {
+    std::optional<Trained> made;
+    const auto make = [&]() -> Result<void> {
+      if (!council_->membership().leads() || made) return {};
+      SAMOVAR_TRY(made, finish(outcome, evaluation));
+      return {};
+    };
+    SAMOVAR_TRY(const Bytes done, council_->agree(
+                                      "done",
+                                      [&]() -> Result<Bytes> {
+                                        SAMOVAR_CHECK(make());
+                                        return Bytes();
+                                      },
+                                      [](const std::vector<Bytes>&) -> Result<Bytes> { return Bytes(); }));
+    static_cast<void>(done);
+    SAMOVAR_CHECK(make());
+    return made ? *std::move(made) : Trained{};
+  }
+
   Result<Outcome> fit(std::optional<Resume> resume) {
     std::vector<SpecFault> faults;
     parameters_ = parse_glm_parameters(spec_.parameters, "/parameters", faults);
@@ -83,7 +109,7 @@ class Training {
     session_.enter("preparing", 0, kTrainFrom, 0);
     SAMOVAR_CHECK(session_.progress(0));
     std::vector<std::string> notes;
-    SAMOVAR_TRY(pipeline_, FeaturePipeline::fit(source_, schema_, spec_, splitter_, notes));
+    SAMOVAR_TRY(pipeline_, FeaturePipeline::fit(source_, schema_, spec_, splitter_, notes, council_));
     for (std::string& note : notes) {
       observer_.log("info", note);
       pipeline_notes_.push_back(std::move(note));
@@ -91,7 +117,12 @@ class Training {
     RowSourceOptions rows;
     rows.cache_bytes = static_cast<std::size_t>(options_.memory_bytes / 4);
     std::uint64_t all = 0;
-    for (std::size_t block = 0; block < source_.blocks(); ++block) all += source_.rows(block);
+    for (std::size_t block = 0; block < whole_.blocks(); ++block) all += whole_.rows(block);
+    all_rows_ = all;
+    if (council_ != nullptr) {
+      rows.council = council_;
+      rows.refresh = [this] { return static_cast<OwnBlocks&>(source_).refresh(); };
+    }
     rows.batch_rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / 16, 64, kBatchRows));
     rows_ = std::make_unique<RowSource>(source_, schema_, *pipeline_, splitter_, std::move(rows));
     const double held_out =
@@ -150,7 +181,9 @@ class Training {
 
   Result<void> solve_once(Outcome& outcome) {
     std::optional<StateReader> state;
-    if (resumed_ && !resume_.solver.empty()) state.emplace(resume_.solver);
+    // Workers that go in step begin in step.
+    const bool fits = council_ == nullptr || streams(choice_.solver);
+    if (resumed_ && !resume_.solver.empty() && fits) state.emplace(resume_.solver);
     resumed_ = false;
     StateReader* from = state ? &*state : nullptr;
     if (streams(choice_.solver)) {
@@ -188,7 +221,10 @@ class Training {
     out.early_stop = parameters_.early_stop;
     out.seed = spec_.seed;
     out.train_rows = train_rows_;
-    out.shuffle_rows = rows_->rows() <= kShuffleRowsMax;
+    out.shuffle_rows = all_rows_ <= kShuffleRowsMax;
+    out.strategy = spec_.strategy;
+    out.all_rows = all_rows_;
+    out.joining = options_.joining;
     if (needs_survey()) out.intercepts = starting_intercepts(choice_.problem, survey_);
     if (choice_.problem.family == Family::gaussian && choice_.problem.link == Link::identity) {
       out.target_center = survey_.target_mean;
@@ -294,6 +330,9 @@ class Training {
   TrainObserver& observer_;
   Session& session_;
   const Splitter& splitter_;
+  Council* const council_;  // null: this worker is alone
+  const BlockSource& whole_;
+  std::uint64_t all_rows_ = 0;
 
   // In the order they come to be.
   GlmParameters parameters_;
@@ -310,16 +349,15 @@ class Training {
 
 }  // namespace
 
-Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& spec,
-                      std::optional<ByteView> checkpoint, const TrainOptions& options,
-                      TrainObserver& observer) {
-  Session session(observer, options, job_mark(source, schema, spec));
-  std::optional<Resume> resume;
-  if (checkpoint) {
-    SAMOVAR_TRY(resume, session.open(*checkpoint));
-  }
-  SAMOVAR_TRY(const auto whole, Splitter::make(source, schema, spec));
+namespace {
+
+Result<Trained> train_parts(BlockSource& source, const BlockSource& all, const Schema& schema,
+                            const JobSpec& spec, std::optional<Resume> resume, const TrainOptions& options,
+                            TrainObserver& observer, Session& session, Council* council) {
+  SAMOVAR_TRY(const auto whole, Splitter::make(source, schema, spec, std::nullopt, council));
   const unsigned folds = whole->folds();
+  // Workers that train several models after each other begin with the first.
+  if (council != nullptr && folds != 0) resume.reset();
   std::uint32_t part = resume ? resume->part : 0;
   json figures = json::array();
   if (resume && !resume->kept.empty()) figures = json::parse(resume->kept, nullptr, false);
@@ -327,8 +365,9 @@ Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& 
     return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
   for (; part < folds; ++part) {
     session.begin_part(part, folds + 1, figures.dump());
-    SAMOVAR_TRY(const auto splitter, Splitter::make(source, schema, spec, part));
-    Training training(source, schema, spec, options, observer, session, *splitter);
+    if (council != nullptr) council->set_prefix("fold " + std::to_string(part) + " ");
+    SAMOVAR_TRY(const auto splitter, Splitter::make(source, schema, spec, part, council));
+    Training training(source, schema, spec, options, observer, session, *splitter, council, all);
     auto fold = training.run_fold(std::exchange(resume, std::nullopt));
     if (!fold && fold.error().code() == Errc::invalid)
       return Error{Errc::invalid, "fold " + std::to_string(part + 1) + " of " + std::to_string(folds) + ": " +
@@ -337,9 +376,43 @@ Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& 
     observer.log("info", "fold " + std::to_string(part + 1) + " of " + std::to_string(folds) + " is done");
     figures.push_back(*std::move(fold));
   }
+  if (council != nullptr) council->set_prefix("");
   session.begin_part(folds, folds + 1, folds > 0 ? figures.dump() : "");
-  Training training(source, schema, spec, options, observer, session, *whole);
+  Training training(source, schema, spec, options, observer, session, *whole, council, all);
   return training.run(std::move(resume), figures);
+}
+
+Result<Trained> train_together(BlockSource& source, const Schema& schema, const JobSpec& spec,
+                               std::optional<ByteView> checkpoint, const TrainOptions& options,
+                               TrainObserver& observer) {
+  Council council(*options.group, options.joining);
+  OwnBlocks own(source, council);
+  council.set_before_part([&own] { own.refresh(); });
+  Session session(observer, options, job_mark(source, schema, spec, false));
+  session.set_saves([&council] { return council.membership().leads(); });
+  council.set_waiting([&session] { return session.waiting(); });
+  std::optional<Resume> resume;
+  // The lead's is the one that counts: the others take from it what it has.
+  if (checkpoint && council.membership().leads()) {
+    auto opened = session.open(*checkpoint);
+    if (opened) resume = *std::move(opened);
+    if (!opened) observer.log("warning", "the job begins anew: " + opened.error().message());
+  }
+  return train_parts(own, source, schema, spec, std::move(resume), options, observer, session, &council);
+}
+
+}  // namespace
+
+Result<Trained> train(BlockSource& source, const Schema& schema, const JobSpec& spec,
+                      std::optional<ByteView> checkpoint, const TrainOptions& options,
+                      TrainObserver& observer) {
+  if (options.group != nullptr) return train_together(source, schema, spec, checkpoint, options, observer);
+  Session session(observer, options, job_mark(source, schema, spec));
+  std::optional<Resume> resume;
+  if (checkpoint) {
+    SAMOVAR_TRY(resume, session.open(*checkpoint));
+  }
+  return train_parts(source, source, schema, spec, std::move(resume), options, observer, session, nullptr);
 }
 
 }  // namespace samovar::trainer

@@ -1,7 +1,11 @@
 // Trains one model from a source of blocks: fit the pipeline, train, evaluate, explain. No files, no sockets:
 // the worker gives blocks and takes what comes of them.
 //
-// Exact resume: a run that begins from a checkpoint of the same spec and source ends with the same bits.
+// Over a group every worker calls it with its own blocks; together they fit one pipeline, train one model and
+// evaluate it on all rows, and the lead returns it.
+//
+// Exact resume: a run that begins from a checkpoint of the same spec and source ends with the same bits. That
+// holds for one worker.
 //
 // Threading: one thread calls train(); it starts its own for reading ahead.
 #pragma once
@@ -17,6 +21,7 @@
 #include "trainer/data/reader.hpp"
 #include "trainer/data/schema.hpp"
 #include "trainer/spec.hpp"
+#include "trainer/sync/peer_group.hpp"
 
 namespace samovar::trainer {
 
@@ -50,10 +55,15 @@ struct TrainOptions {
   double checkpoint_seconds = 30;          // at most so much work is lost
   std::uint64_t checkpoint_steps = 0;      // tests: after every so many updates instead
   std::uint64_t memory_bytes = 64u << 20;  // beside the weights
+  // The other workers of the job; null: there are none. The source lists all blocks of the data set; those of
+  // the group's membership are this worker's and are read.
+  PeerGroup* group = nullptr;
+  bool joining = false;  // the others have begun without this worker
 };
 
 struct Trained {
-  Bytes model;                  // docs/formats/model.md, trainer/models/model_file.hpp
+  Bytes model;                  // empty when another worker leads the group; docs/formats/model.md,
+                                // trainer/models/model_file.hpp
   std::string evaluation_json;  // docs/formats/model.md "Evaluation"
   std::string headline_json;    // a few numbers of it
   std::string signature_json;

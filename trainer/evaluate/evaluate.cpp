@@ -8,6 +8,7 @@
 #include "trainer/evaluate/importance.hpp"
 #include "trainer/evaluate/metrics.hpp"
 #include "trainer/evaluate/subgroups.hpp"
+#include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
 
@@ -54,6 +55,16 @@ class ContributionMeans {
       for (std::size_t o = 0; o < model_.outputs(); ++o) add(batch, row, o);
     }
   }
+  void put(StateWriter& out) const {
+    out.put(rows_);
+    out.put(sums_);
+  }
+  void merge(StateReader& in) {
+    rows_ += in.get<std::uint64_t>();
+    std::vector<double> theirs;
+    in.get(theirs);
+    for (std::size_t i = 0; i < std::min(theirs.size(), sums_.size()); ++i) sums_[i] += theirs[i];
+  }
   void finish(GlmModel& model) const {
     model.contribution_means.clear();
     for (const double sum : sums_)
@@ -91,6 +102,14 @@ class Constant {
     target_.add(static_cast<double>(batch.target[row]), weight);
     offset_.add(model_.link == Link::log ? std::exp(offset) : offset, weight);
   }
+  void put(StateWriter& out) const {
+    target_.put(out);
+    offset_.put(out);
+  }
+  void merge(StateReader& in) {
+    target_.merge(in);
+    offset_.merge(in);
+  }
   double mean() const noexcept { return target_.mean(); }
   double weight() const noexcept { return target_.weight(); }
   double expected(const EncodedBatch& batch, std::uint32_t row) const {
@@ -107,14 +126,32 @@ class Constant {
   // Its figures for the rows of a role. Only a second look at the rows knows them: the mean comes last.
   Result<json> figures(RowSource& rows, RowRole role) const {
     Metrics metrics(model_);
-    SAMOVAR_CHECK(rows.each(role, [&](const EncodedBatch& batch) -> Result<bool> {
-      for (std::uint32_t row = 0; row < batch.rows; ++row) {
-        const auto answer = static_cast<float>(expected(batch, row));
-        metrics.add(&answer, static_cast<double>(batch.target[row]),
-                    batch.weight.empty() ? 1 : static_cast<double>(batch.weight[row]));
+    const auto read = [&](Metrics& into) {
+      return rows.each(role, [&](const EncodedBatch& batch) -> Result<bool> {
+        for (std::uint32_t row = 0; row < batch.rows; ++row) {
+          const auto answer = static_cast<float>(expected(batch, row));
+          into.add(&answer, static_cast<double>(batch.target[row]),
+                   batch.weight.empty() ? 1 : static_cast<double>(batch.weight[row]));
+        }
+        return true;
+      });
+    };
+    if (rows.council() == nullptr) {
+      SAMOVAR_CHECK(read(metrics));
+    } else {
+      SAMOVAR_TRY(const std::vector<Bytes> parts, rows.council()->collect("baseline", [&]() -> Result<Bytes> {
+        Metrics own(model_);
+        SAMOVAR_CHECK(read(own));
+        StateWriter out;
+        own.put(out);
+        return out.take();
+      }));
+      for (const Bytes& part : parts) {
+        StateReader in(part);
+        metrics.merge(in);
+        if (in.failed()) return Error{Errc::corrupt, "another worker's figures are damaged"};
       }
-      return true;
-    }));
+    }
     metrics.finish();
     json out = json::object();
     const json estimates = metrics.to_json();
@@ -134,51 +171,121 @@ class Constant {
 
 }  // namespace
 
+namespace {
+
+// What one read of the rows adds up; those of several workers become one.
+class Tally {
+ public:
+  Tally(const GlmModel& model, const RowSource& rows, const EvaluateOptions& options)
+      : metrics(3, Metrics(model)),
+        means(model, rows.pipeline()),
+        subgroups(model, rows.pipeline(), rows.schema()),
+        importance(model, rows.pipeline(), options.sample_bytes),
+        shares(model.classes),
+        constant(model),
+        model_(model),
+        options_(options) {}
+
+  Result<void> read(RowSource& rows) {
+    Predictor predictor(model_);
+    std::vector<std::uint8_t> held_out;
+    std::uint64_t seen = 0;
+    bool stop = false;
+    SAMOVAR_CHECK(rows.all(
+        [&](const Batch& batch, const std::vector<RowRole>& roles, EncodedBatch& encoded) -> Result<bool> {
+          const std::vector<float>& expected = predictor.expected(encoded);
+          held_out.assign(encoded.rows, 0);
+          for (std::uint32_t row = 0; row < encoded.rows; ++row) {
+            const double weight = encoded.weight.empty() ? 1 : static_cast<double>(encoded.weight[row]);
+            if (weight <= 0) continue;
+            const auto role = static_cast<std::size_t>(roles[row]);
+            const double target = static_cast<double>(encoded.target[row]);
+            finite = finite && std::isfinite(expected[row * model_.outputs()]);
+            metrics[role].add(expected.data() + row * model_.outputs(), target, weight);
+            ++counted[role];
+            held_out[row] = roles[row] == RowRole::test ? 1 : 0;
+            if (roles[row] == RowRole::train) {
+              constant.learn(encoded, row, weight);
+              if (!shares.empty()) shares[static_cast<std::size_t>(target)] += weight;
+            }
+          }
+          means.add(encoded, roles);
+          if (options_.explain) subgroups.add(batch, held_out, encoded, expected);
+          if (options_.explain && !importance.full()) importance.add(encoded, held_out);
+          seen += batch.rows();
+          stop = options_.progress &&
+                 !options_.progress(static_cast<double>(seen) /
+                                    static_cast<double>(std::max<std::uint64_t>(rows.rows(), 1)));
+          return !stop;
+        }));
+    if (stop) return Error{Errc::conflict, "stopped as asked"};
+    return {};
+  }
+
+  Bytes put() const {
+    StateWriter out;
+    for (const Metrics& one : metrics) one.put(out);
+    means.put(out);
+    subgroups.put(out);
+    importance.put(out);
+    out.put(shares);
+    constant.put(out);
+    for (const std::uint64_t count : counted) out.put(count);
+    out.put(static_cast<std::uint8_t>(finite));
+    return out.take();
+  }
+  Result<void> merge(ByteView bytes) {
+    StateReader in(bytes);
+    for (Metrics& one : metrics) one.merge(in);
+    means.merge(in);
+    subgroups.merge(in);
+    importance.merge(in);
+    std::vector<double> theirs;
+    in.get(theirs);
+    for (std::size_t i = 0; i < std::min(theirs.size(), shares.size()); ++i) shares[i] += theirs[i];
+    constant.merge(in);
+    for (std::uint64_t& count : counted) count += in.get<std::uint64_t>();
+    finite = in.get<std::uint8_t>() != 0 && finite;
+    if (in.failed() || in.left() != 0) return Error{Errc::corrupt, "another worker's figures are damaged"};
+    return {};
+  }
+
+  std::vector<Metrics> metrics;
+  ContributionMeans means;
+  Subgroups subgroups;
+  Importance importance;
+  std::vector<double> shares;
+  Constant constant;
+  std::array<std::uint64_t, 3> counted{};
+  bool finite = true;
+
+ private:
+  const GlmModel& model_;
+  const EvaluateOptions& options_;
+};
+
+}  // namespace
+
 Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOptions& options) {
   const FeaturePipeline& pipeline = rows.pipeline();
-  Predictor predictor(model);
-  ContributionMeans means(model, pipeline);
-  std::vector<Metrics> metrics(3, Metrics(model));
-  Subgroups subgroups(model, pipeline, rows.schema());
-  Importance importance(model, pipeline, options.sample_bytes);
-  std::vector<double> shares(model.classes);
-  Constant constant(model);
-  std::array<std::uint64_t, 3> counted{};
-  std::vector<std::uint8_t> held_out;
-  std::uint64_t seen = 0;
-  bool stop = false;
-  bool finite = true;
-  SAMOVAR_CHECK(rows.all([&](const Batch& batch, const std::vector<RowRole>& roles,
-                             EncodedBatch& encoded) -> Result<bool> {
-    const std::vector<float>& expected = predictor.expected(encoded);
-    held_out.assign(encoded.rows, 0);
-    for (std::uint32_t row = 0; row < encoded.rows; ++row) {
-      const double weight = encoded.weight.empty() ? 1 : static_cast<double>(encoded.weight[row]);
-      if (weight <= 0) continue;
-      const auto role = static_cast<std::size_t>(roles[row]);
-      const double target = static_cast<double>(encoded.target[row]);
-      finite = finite && std::isfinite(expected[row * model.outputs()]);
-      metrics[role].add(expected.data() + row * model.outputs(), target, weight);
-      ++counted[role];
-      held_out[row] = roles[row] == RowRole::test ? 1 : 0;
-      if (roles[row] == RowRole::train) {
-        constant.learn(encoded, row, weight);
-        if (!shares.empty()) shares[static_cast<std::size_t>(target)] += weight;
-      }
-    }
-    means.add(encoded, roles);
-    if (options.explain) subgroups.add(batch, held_out, encoded, expected);
-    if (options.explain && !importance.full()) importance.add(encoded, held_out);
-    seen += batch.rows();
-    stop =
-        options.progress && !options.progress(static_cast<double>(seen) /
-                                              static_cast<double>(std::max<std::uint64_t>(rows.rows(), 1)));
-    return !stop;
-  }));
-  if (stop) return Error{Errc::conflict, "stopped as asked"};
-  if (!finite)
+  Tally tally(model, rows, options);
+  if (rows.council() == nullptr) {
+    SAMOVAR_CHECK(tally.read(rows));
+  } else {
+    SAMOVAR_TRY(const std::vector<Bytes> parts, rows.council()->collect("evaluate", [&]() -> Result<Bytes> {
+      Tally own(model, rows, options);
+      SAMOVAR_CHECK(own.read(rows));
+      return own.put();
+    }));
+    for (const Bytes& part : parts) SAMOVAR_CHECK(tally.merge(part));
+  }
+  std::vector<Metrics>& metrics = tally.metrics;
+  const std::array<std::uint64_t, 3>& counted = tally.counted;
+  std::vector<double>& shares = tally.shares;
+  const Constant& constant = tally.constant;
+  if (!tally.finite)
     return Error{Errc::invalid, "the model answers some rows with no finite number: set an l2 penalty"};
-  means.finish(model);
+  tally.means.finish(model);
   for (Metrics& one : metrics) one.finish();
   for (double& share : shares) share /= std::max(constant.weight(), 1e-300);
 
@@ -206,8 +313,8 @@ Result<json> evaluate_model(RowSource& rows, GlmModel& model, const EvaluateOpti
   }
   if (model.classes > 0 && main.rows() > 0) out["confusion"] = main.confusion(pipeline.classes());
   if (!options.explain) return out;
-  out["subgroups"] = subgroups.to_json();
-  out["importance"] = importance.to_json(options.seed);
+  out["subgroups"] = tally.subgroups.to_json();
+  out["importance"] = tally.importance.to_json(options.seed);
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm.hpp"
+#include "trainer/solvers/state.hpp"
 
 namespace samovar::trainer {
 
@@ -21,6 +22,9 @@ class Importance {
   bool full() const noexcept { return full_; }
   // Takes rows of a batch, those with `counts` set, until it is full.
   void add(const EncodedBatch& batch, const std::vector<std::uint8_t>& counts);
+  void put(StateWriter& out) const;
+  // Until it is full.
+  void merge(StateReader& in);
   // [{"input","standardised","permutation"}…], the most important first.
   nlohmann::json to_json(std::uint64_t seed) const;
 
@@ -28,6 +32,7 @@ class Importance {
   // What the places of an input add to each output of each row.
   std::vector<float> contributions(std::size_t input) const;
   double loss(const std::vector<float>& predictors) const;
+  bool within_model(const EncodedBatch& batch) const;
 
   const GlmModel& model_;
   const std::size_t bytes_max_;

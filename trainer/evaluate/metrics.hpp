@@ -9,6 +9,7 @@
 #include "trainer/evaluate/score_list.hpp"
 #include "trainer/features/encoded_batch.hpp"
 #include "trainer/models/glm.hpp"
+#include "trainer/solvers/state.hpp"
 
 namespace samovar::trainer {
 
@@ -32,6 +33,8 @@ class Average {
   // Of the mean.
   double standard_error() const noexcept;
   Estimate estimate() const noexcept;
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
 
  private:
   double weight_ = 0;
@@ -47,6 +50,9 @@ class Metrics {
   // One row: its expected values (model.outputs() of them), what happened, and its weight.
   void add(const float* expected, double target, double weight);
   void finish();
+  // Before finish(): those of other rows under the same model.
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
 
   std::uint64_t rows() const noexcept { return rows_; }
   // {"auc":{"value","low","high"},…}; {} when there are no rows.

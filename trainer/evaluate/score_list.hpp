@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/solvers/state.hpp"
+
 namespace samovar::trainer {
 
 struct Estimate {
@@ -27,6 +29,8 @@ Estimate share_of(double share, double n);
 class ScoreList {
  public:
   void add(double probability, bool positive, double weight);
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
   // Call once all are added, before any figure.
   void finish();
 

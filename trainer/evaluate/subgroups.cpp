@@ -7,7 +7,6 @@ namespace samovar::trainer {
 
 namespace {
 constexpr std::size_t kInputsMax = 12;
-constexpr std::size_t kLevelsMax = 12;
 constexpr std::uint64_t kRowsLeast = 30;  // fewer say nothing
 constexpr const char* kMissing = "";
 }  // namespace

@@ -22,9 +22,12 @@ class Subgroups {
   // For the rows of a batch whose `counts` is set. `expected` has outputs() values for every row.
   void add(const Batch& batch, const std::vector<std::uint8_t>& counts, const EncodedBatch& rows,
            const std::vector<float>& expected);
+  void put(StateWriter& out) const;
+  void merge(StateReader& in);
   nlohmann::json to_json();
 
  private:
+  static constexpr std::size_t kLevelsMax = 12;
   struct Input {
     std::string name;
     std::size_t column = 0;

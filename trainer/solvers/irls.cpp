@@ -92,7 +92,24 @@ class Irls {
       if (estimate_theta_) add_theta(batch, sums);
       return true;
     }));
+    if (rows_.council() != nullptr) SAMOVAR_CHECK(add_up(sums));
     for (std::size_t i = 0; i < dense_; ++i) sums.gradient[i] -= centers_[i] * sums.gradient[width_];
+    return {};
+  }
+
+  // Over all workers.
+  Result<void> add_up(Sums& sums) {
+    std::vector<double> all = sums.gram;
+    all.insert(all.end(), sums.gradient.begin(), sums.gradient.end());
+    double* const single[] = {&sums.deviance, &sums.pearson, &sums.theta_score, &sums.theta_information};
+    for (const double* number : single) all.push_back(*number);
+    SAMOVAR_CHECK(rows_.sum(all));
+    auto at = all.begin();
+    for (std::vector<double>* part : {&sums.gram, &sums.gradient}) {
+      std::copy_n(at, part->size(), part->begin());
+      at += static_cast<std::ptrdiff_t>(part->size());
+    }
+    for (double* number : single) *number = *at++;
     return {};
   }
 

@@ -90,6 +90,15 @@ Result<double> Objective::evaluate(const std::vector<double>& unknowns, std::vec
       table.gradient_f64(nullptr, view, residuals + o, outputs, slopes_.data() + o * width, &sums[o]);
     return true;
   }));
+  if (rows_.council() != nullptr) {
+    std::vector<double> all = slopes_;
+    all.insert(all.end(), sums.begin(), sums.end());
+    all.push_back(loss);
+    SAMOVAR_CHECK(rows_.sum(all));
+    std::copy_n(all.begin(), slopes_.size(), slopes_.begin());
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(slopes_.size()), sums.size(), sums.begin());
+    loss = all.back();
+  }
   plain_loss_ = loss;
   gradient.resize(unknowns.size());
   for (std::size_t o = 0; o < outputs; ++o) {

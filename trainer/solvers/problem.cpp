@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
 
@@ -78,39 +79,110 @@ void add_columns(const EncodedBatch& batch, Survey& survey) {
   }
 }
 
+// What one worker's rows say, before it is divided by their weight.
+struct SurveyPart {
+  Survey survey;
+  double spread = 0;
+  bool finite = true;
+
+  void put(StateWriter& out) const {
+    out.put(survey.rows);
+    for (const double number : {survey.weight, survey.target_mean, spread, survey.target_min,
+                                survey.target_max, survey.offset_mean})
+      out.put(number);
+    out.put(static_cast<std::uint8_t>(survey.target_whole));
+    out.put(static_cast<std::uint8_t>(finite));
+    out.put(survey.shares);
+    out.put(survey.sums);
+    out.put(survey.squares);
+  }
+  Result<void> merge(ByteView bytes) {
+    StateReader in(bytes);
+    const auto rows = in.get<std::uint64_t>();
+    const auto weight = in.get<double>();
+    const auto mean = in.get<double>();
+    const auto their_spread = in.get<double>();
+    const auto low = in.get<double>();
+    const auto high = in.get<double>();
+    survey.offset_mean += in.get<double>();
+    survey.target_whole = in.get<std::uint8_t>() != 0 && survey.target_whole;
+    finite = in.get<std::uint8_t>() != 0 && finite;
+    for (std::vector<double>* sums : {&survey.shares, &survey.sums, &survey.squares}) {
+      std::vector<double> theirs;
+      in.get(theirs);
+      if (theirs.size() != sums->size()) return Error{Errc::corrupt, "another worker surveyed other columns"};
+      for (std::size_t i = 0; i < theirs.size(); ++i) (*sums)[i] += theirs[i];
+    }
+    if (in.failed() || in.left() != 0) return Error{Errc::corrupt, "another worker's survey is damaged"};
+    survey.rows += rows;
+    survey.target_min = std::min(survey.target_min, low);
+    survey.target_max = std::max(survey.target_max, high);
+    if (!(weight > 0)) return {};
+    const double apart = mean - survey.target_mean;
+    spread += their_spread + apart * apart * survey.weight * weight / (survey.weight + weight);
+    survey.target_mean += apart * weight / (survey.weight + weight);
+    survey.weight += weight;
+    return {};
+  }
+};
+
 }  // namespace
 
 Result<Survey> survey_rows(RowSource& rows, std::size_t width, std::uint32_t classes, bool columns) {
-  Survey survey;
-  survey.target_min = std::numeric_limits<double>::infinity();
-  survey.target_max = -survey.target_min;
-  survey.shares.resize(classes);
-  if (columns) {
-    survey.sums.resize(width);
-    survey.squares.resize(width);
-  }
-  // Welford's, so that a large mean does not eat the variance.
-  double spread = 0;
-  bool finite = true;
-  SAMOVAR_CHECK(rows.each(RowRole::train, [&](const EncodedBatch& batch) -> Result<bool> {
-    for (std::uint32_t row = 0; row < batch.rows; ++row) {
-      const double weight = batch.weight.empty() ? 1 : batch.weight[row];
-      const double target = batch.target[row];
-      finite = finite && std::isfinite(target) && std::isfinite(weight);
-      ++survey.rows;
-      survey.weight += weight;
-      const double before = target - survey.target_mean;
-      survey.target_mean += before * weight / survey.weight;
-      spread += weight * before * (target - survey.target_mean);
-      survey.target_min = std::min(survey.target_min, target);
-      survey.target_max = std::max(survey.target_max, target);
-      survey.target_whole = survey.target_whole && target == std::floor(target);
-      survey.offset_mean += weight * (batch.offset.empty() ? 1 : std::exp(batch.offset[row]));
-      if (classes != 0) survey.shares[static_cast<std::size_t>(target)] += weight;
+  SurveyPart own;
+  const auto begin = [&](SurveyPart& part) {
+    part = SurveyPart{};
+    part.survey.target_min = std::numeric_limits<double>::infinity();
+    part.survey.target_max = -part.survey.target_min;
+    part.survey.shares.resize(classes);
+    if (columns) {
+      part.survey.sums.resize(width);
+      part.survey.squares.resize(width);
     }
-    if (columns) add_columns(batch, survey);
-    return true;
-  }));
+  };
+  const auto read = [&](SurveyPart& part) -> Result<void> {
+    begin(part);
+    Survey& survey = part.survey;
+    double& spread = part.spread;
+    bool& finite = part.finite;
+    return rows.each(RowRole::train, [&](const EncodedBatch& batch) -> Result<bool> {
+      for (std::uint32_t row = 0; row < batch.rows; ++row) {
+        const double weight = batch.weight.empty() ? 1 : batch.weight[row];
+        const double target = batch.target[row];
+        finite = finite && std::isfinite(target) && std::isfinite(weight);
+        ++survey.rows;
+        survey.weight += weight;
+        const double before = target - survey.target_mean;
+        survey.target_mean += before * weight / survey.weight;
+        spread += weight * before * (target - survey.target_mean);
+        survey.target_min = std::min(survey.target_min, target);
+        survey.target_max = std::max(survey.target_max, target);
+        survey.target_whole = survey.target_whole && target == std::floor(target);
+        survey.offset_mean += weight * (batch.offset.empty() ? 1 : std::exp(batch.offset[row]));
+        if (classes != 0) survey.shares[static_cast<std::size_t>(target)] += weight;
+      }
+      if (columns) add_columns(batch, survey);
+      return true;
+    });
+  };
+  if (rows.council() == nullptr) {
+    SAMOVAR_CHECK(read(own));
+  } else {
+    SAMOVAR_TRY(
+        const std::vector<Bytes> parts,
+        rows.council()->collect(rows.weighs_classes() ? "survey weighed" : "survey", [&]() -> Result<Bytes> {
+          SurveyPart part;
+          SAMOVAR_CHECK(read(part));
+          StateWriter out;
+          part.put(out);
+          return out.take();
+        }));
+    begin(own);
+    for (const Bytes& part : parts) SAMOVAR_CHECK(own.merge(part));
+  }
+  Survey survey = std::move(own.survey);
+  const double spread = own.spread;
+  const bool finite = own.finite;
   if (survey.rows == 0 || survey.weight <= 0)
     return Error{
         Errc::invalid,
@@ -149,7 +221,9 @@ Result<double> mean_loss(RowSource& rows, RowRole role, const Problem& problem,
       total += batch.weight.empty() ? 1 : batch.weight[row];
     return true;
   }));
-  return total > 0 ? loss / total : std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> sums = {loss, total};
+  SAMOVAR_CHECK(rows.sum(sums));
+  return sums[1] > 0 ? sums[0] / sums[1] : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<double> starting_intercepts(const Problem& problem, const Survey& survey) {

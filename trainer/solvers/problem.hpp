@@ -66,7 +66,8 @@ struct StepReport {
   double share = 0;                  // of this solver's work
   std::optional<double> train_loss;  // per row
   std::optional<double> valid_loss;
-  bool curve = false;  // a point for the curve that is kept with the model
+  bool curve = false;                                   // a point for the curve that is kept with the model
+  std::vector<std::pair<std::string, double>> figures;  // others of this worker, by their names
 };
 
 // What happens between two updates: progress, metrics, checkpoints, being asked to stop.

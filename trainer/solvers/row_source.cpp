@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/assert.hpp"
+#include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
 
@@ -110,6 +111,19 @@ RowSource::RowSource(BlockSource& source, const Schema& schema, const FeaturePip
   for (std::size_t block = 0; block < source.blocks(); ++block) rows_ += source.rows(block);
 }
 
+bool RowSource::refresh() {
+  if (!options_.refresh || !options_.refresh()) return false;
+  for (Cache& cache : caches_) cache = Cache{};
+  cache_bytes_ = 0;
+  rows_ = 0;
+  for (std::size_t block = 0; block < source_.blocks(); ++block) rows_ += source_.rows(block);
+  return true;
+}
+
+Result<void> RowSource::sum(std::vector<double>& values) {
+  return options_.council == nullptr ? Result<void>{} : options_.council->sum(values);
+}
+
 ReadPlan RowSource::plan() const {
   ReadPlan plan = pipeline_.read_plan(schema_);
   splitter_.add_columns(schema_, plan);
@@ -151,6 +165,7 @@ void RowSource::encode(const Batch& batch, const std::vector<RowRole>& roles, Ro
 }
 
 Result<void> RowSource::all(const TakeAll& take) {
+  refresh();
   SAMOVAR_TRY(const auto reader, BatchReader::open(source_, schema_, plan()));
   EncodedBatch encoded;
   std::vector<RowRole> roles;
@@ -165,6 +180,7 @@ Result<void> RowSource::all(const TakeAll& take) {
 }
 
 Result<void> RowSource::each(RowRole role, const Take& take) {
+  refresh();
   Cache& cache = caches_[static_cast<std::size_t>(role)];
   if (cache.full) {
     for (const EncodedBatch& batch : cache.batches) {

@@ -31,6 +31,9 @@ struct RowSourceOptions {
   std::uint32_t batch_rows = 4096;
   std::size_t blocks_ahead = 2;
   std::vector<double> class_weights;  // by class; empty: none
+  // Of several workers this one reads its own rows; sums are those of all.
+  class Council* council = nullptr;
+  std::function<bool()> refresh;  // takes over the worker's blocks; true when they are others
 };
 
 class RowSource {
@@ -47,10 +50,18 @@ class RowSource {
   BlockSource& source() const noexcept { return source_; }
   const Splitter& splitter() const noexcept { return splitter_; }
 
+  // Null when this worker is alone.
+  Council* council() const noexcept { return options_.council; }
+  // Of all workers together; nothing to do for one alone.
+  Result<void> sum(std::vector<double>& values);
+  // Before a read: the rows may be others than before. True when they are.
+  bool refresh();
+
   // What each batch is read with: the pipeline's plan and the splitter's columns.
   ReadPlan plan() const;
   void set_class_weights(std::vector<double> weights);
   void weigh_classes(EncodedBatch& batch) const;
+  bool weighs_classes() const noexcept { return !options_.class_weights.empty(); }
 
   // The rows of a role that count, of a batch that was read; no class weights.
   void encode(const Batch& batch, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& out) const;

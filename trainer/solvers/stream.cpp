@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/assert.hpp"
+#include "base/clock.hpp"
 #include "trainer/solvers/large_pages.hpp"
+#include "trainer/sync/elastic.hpp"
 
 namespace samovar::trainer {
 
@@ -76,6 +79,12 @@ class Stream {
     bias_.resize(problem.outputs * cell_);
     for (std::size_t o = 0; o < problem.outputs; ++o)
       base_.push_back(options.intercepts.empty() ? 0 : scaled(options.intercepts[o]));
+    if (rows.council() == nullptr) return;
+    alone_ = optimizer_;
+    elastic_ = std::make_unique<Elastic>(*rows.council(), options.strategy, cell_);
+    elastic_->set_rescale([this](double before, double now) { rescale(before, now); });
+    if (options.early_stop) elastic_->ask_to_finish_when_worse(kWorse);
+    rescale(1, elastic_->parts());
   }
 
   Result<Fit> run(StateReader* from) {
@@ -88,6 +97,7 @@ class Stream {
     if (from != nullptr) {
       SAMOVAR_TRY(cursor, load(*from));
     }
+    if (elastic_) return run_together(plan, from != nullptr);
     if (!finished_) {
       SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), plan, cursor));
       SAMOVAR_CHECK(train(*reader));
@@ -105,6 +115,7 @@ class Stream {
     EncodedBatch valid;
     std::vector<RowRole> roles;
     while (!finished_) {
+      const double began = elastic_ ? seconds_now() : 0;
       SAMOVAR_TRY(const Batch* read, reader.next());
       if (read == nullptr) {
         SAMOVAR_CHECK(end_pass());
@@ -122,8 +133,168 @@ class Stream {
       SAMOVAR_CHECK(check());
       seen_ += read->rows();
       ++step_;
+      if (elastic_) {
+        SAMOVAR_CHECK(elastic_->stepped(read->rows(), seconds_now() - began));
+        SAMOVAR_CHECK(check());
+      }
       if (averaging() && seen_ >= next_average_) add_average();
       SAMOVAR_CHECK(report(reader));
+      if (!elastic_) continue;
+      finished_ = over();
+      if (elastic_->take_changed()) return {};
+    }
+    return {};
+  }
+
+  // ---- several workers ----
+
+  static double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
+
+  // A worker's cells stand for one of `now` parts of what all workers see: sums of gradients are that much
+  // smaller than those of one worker alone, and rates and penalties such that the same weights follow.
+  void rescale(double before, double now) {
+    const auto root = static_cast<float>(std::sqrt(now));
+    const auto parts = static_cast<float>(now);
+    const bool ftrl = alone_.rule == kernels::Rule::ftrl;
+    if (!ftrl && alone_.rule != kernels::Rule::adagrad) return;
+    optimizer_.rate = alone_.rate * root;
+    optimizer_.epsilon = ftrl ? alone_.epsilon / root : alone_.epsilon / parts;
+    if (ftrl) {
+      optimizer_.l1 = alone_.l1 / parts;
+      optimizer_.l2 = alone_.l2 / parts;
+    }
+    bias_optimizer_ = optimizer_;
+    bias_optimizer_.l1 = bias_optimizer_.l2 = 0;
+    const auto ratio = static_cast<float>(before / now);
+    if (ratio == 1) return;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (ftrl || i % cell_ == 1) cells_[i] *= ratio;
+    }
+    for (std::size_t i = 0; i < bias_.size(); ++i) {
+      if (ftrl || i % cell_ == 1) bias_[i] *= ratio;
+    }
+  }
+
+  Result<Fit> run_together(const ReadPlan& plan, bool resumed) {
+    const std::uint64_t before = seen_;
+    seen_ = next_average_ = 0;
+    SAMOVAR_CHECK(elastic_->begin({cells_, bias_}, before, resumed, options_.joining));
+    finished_ = over();
+    while (!finished_) {
+      // With every epoch the blocks may be others.
+      static_cast<void>(elastic_->take_changed());
+      rows_.refresh();
+      if (rows_.rows() == 0) {
+        SAMOVAR_CHECK(elastic_->idle());
+        finished_ = over() || elastic_->all_done();
+        continue;
+      }
+      SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), plan));
+      SAMOVAR_CHECK(train(*reader));
+    }
+    SAMOVAR_CHECK(elastic_->tell_done());
+    return result_together();
+  }
+
+  // All rows were seen as often as asked for, by whoever was quick; nobody sees its own much more often than
+  // the others theirs.
+  bool over() const {
+    constexpr double kOwnMost = 1.25;
+    const double own = static_cast<double>(rows_.rows()) * options_.passes;
+    return seen_all() >= options_.all_rows * options_.passes || elastic_->asked_to_finish() ||
+           (own > 0 && static_cast<double>(seen_) >= kOwnMost * own);
+  }
+  std::uint64_t seen_all() const { return elastic_ ? elastic_->rows_done() : seen_; }
+  std::uint64_t rows_all() const { return elastic_ ? options_.all_rows : rows_.rows(); }
+
+  // The mean of the workers' weights and the centre's; which of them does better on the validation rows.
+  Result<Fit> result_together() {
+    SAMOVAR_TRY(Fit own, result());
+    SAMOVAR_TRY(const std::vector<Bytes> parts, rows_.council()->collect("finish", [&]() -> Result<Bytes> {
+      StateWriter out;
+      out.put(own.weights);
+      out.put(own.intercepts);
+      out.put(own.rows);
+      out.put(own.steps);
+      out.put(std::uint64_t{elastic_->slice_first() / cell_});
+      out.put(centre_weights());
+      return out.take();
+    }));
+    elastic_->end();
+    Fit mean = own;
+    Fit centre = own;
+    SAMOVAR_CHECK(merge(parts, mean, centre));
+    if (rows_.council()->membership().members.size() < 2) return mean;
+    const auto loss = [&](const Fit& fit) {
+      const std::vector<double> weights(fit.weights.begin(), fit.weights.end());
+      return mean_loss(rows_, RowRole::valid, problem_, weights, fit.intercepts);
+    };
+    SAMOVAR_TRY(const double of_mean, loss(mean));
+    SAMOVAR_TRY(const double of_centre, loss(centre));
+    const bool take_centre = of_centre < of_mean;
+    Fit& chosen = take_centre ? centre : mean;
+    chosen.rows = mean.rows;
+    chosen.steps = mean.steps;
+    chosen.notes.push_back("Trained by " + std::to_string(parts.size()) + " workers (" +
+                           options_.strategy.kind + "): the model is " +
+                           (take_centre ? "their centre" : "the mean of theirs") +
+                           ", which does better on the validation rows.");
+    return chosen;
+  }
+
+  // Of the slice of the centre that is this worker's.
+  std::vector<float> centre_weights() const {
+    const std::vector<float>& slice = elastic_->slice();
+    const std::size_t first = elastic_->slice_first() / cell_;
+    const std::size_t count = slice.size() / cell_;
+    const std::size_t inputs = problem_.outputs * problem_.width;
+    std::vector<float> out(count);
+    const std::size_t of_inputs = first < inputs ? std::min(count, inputs - first) : 0;
+    table_.weights_of_cells(nullptr, optimizer_, slice.data(), of_inputs, out.data());
+    table_.weights_of_cells(nullptr, bias_optimizer_, slice.data() + of_inputs * cell_, count - of_inputs,
+                            out.data() + of_inputs);
+    return out;
+  }
+
+  Result<void> merge(const std::vector<Bytes>& parts, Fit& mean, Fit& centre) const {
+    const std::size_t inputs = problem_.outputs * problem_.width;
+    std::vector<double> weights(inputs), intercepts(problem_.outputs);
+    std::vector<float> centres(inputs + problem_.outputs, std::numeric_limits<float>::quiet_NaN());
+    double total = 0;
+    mean.rows = mean.steps = 0;
+    for (const Bytes& part : parts) {
+      StateReader in(part);
+      std::vector<float> theirs, slice;
+      std::vector<double> their_intercepts;
+      in.get(theirs);
+      in.get(their_intercepts);
+      const auto rows = in.get<std::uint64_t>();
+      const auto steps = in.get<std::uint64_t>();
+      const auto first = in.get<std::uint64_t>();
+      in.get(slice);
+      if (in.failed() || in.left() != 0 || theirs.size() != inputs ||
+          their_intercepts.size() != problem_.outputs || first > centres.size() ||
+          slice.size() > centres.size() - first)
+        return Error{Errc::corrupt, "the model that another worker sent is damaged"};
+      const auto weight = static_cast<double>(rows);
+      for (std::size_t i = 0; i < inputs; ++i) weights[i] += weight * static_cast<double>(theirs[i]);
+      for (std::size_t o = 0; o < problem_.outputs; ++o) intercepts[o] += weight * their_intercepts[o];
+      std::copy(slice.begin(), slice.end(), centres.begin() + static_cast<std::ptrdiff_t>(first));
+      total += weight;
+      mean.rows += rows;
+      mean.steps += steps;
+    }
+    if (!(total > 0)) return {};
+    for (std::size_t i = 0; i < inputs; ++i) {
+      mean.weights[i] = static_cast<float>(weights[i] / total);
+      const float own = centres[i] * static_cast<float>(options_.target_scale);
+      centre.weights[i] = std::isfinite(own) ? own : mean.weights[i];
+    }
+    for (std::size_t o = 0; o < problem_.outputs; ++o) {
+      mean.intercepts[o] = intercepts[o] / total;
+      const double own = (base_[o] + static_cast<double>(centres[inputs + o])) * options_.target_scale +
+                         options_.target_center;
+      centre.intercepts[o] = std::isfinite(own) ? own : mean.intercepts[o];
     }
     return {};
   }
@@ -239,12 +410,14 @@ class Stream {
 
   Result<void> end_pass() {
     ++pass_;
+    if (elastic_) SAMOVAR_CHECK(elastic_->tell_pass(pass_, valid_.sum, valid_.weight));
     const double valid = valid_.value();
     const bool worse = std::isfinite(valid) && best_ < valid * (1 - kWorse);
     if (std::isfinite(valid)) best_ = std::min(best_, valid);
     last_train_ = train_.value();
     last_valid_ = valid;
     train_ = valid_ = Mean{};
+    if (elastic_) return {};
     finished_ = pass_ >= options_.passes || (options_.early_stop && worse && pass_ >= 2);
     if (finished_ && worse && pass_ < options_.passes) stopped_early_ = true;
     return {};
@@ -252,8 +425,8 @@ class Stream {
 
   // The later half of the passes; one pass alone: its later half.
   bool averaging() const {
-    const std::uint64_t all = rows_.rows() * options_.passes;
-    return seen_ * 5 >= all * 2;
+    const std::uint64_t all = rows_all() * options_.passes;
+    return seen_all() * 5 >= all * 2;
   }
   void add_average() {
     // So rarely that it costs little beside the rows in between.
@@ -282,7 +455,8 @@ class Stream {
     report.rows = rows_done_;
     report.pass = pass_;
     report.share =
-        static_cast<double>(seen_) / std::max(1.0, static_cast<double>(rows_.rows()) * options_.passes);
+        static_cast<double>(seen_all()) / std::max(1.0, static_cast<double>(rows_all()) * options_.passes);
+    if (elastic_) add_figures(report);
     report.curve = static_cast<double>(seen_) >= next_point_;
     report.train_loss = window_.value();
     if (valid_.weight > 0) {
@@ -297,19 +471,41 @@ class Stream {
     return hooks_.stepped(report, [&](StateWriter& out) { save(reader.cursor(), out); });
   }
 
+  void add_figures(StepReport& report) {
+    const Elastic::Figures& figures = elastic_->figures();
+    const Council& council = *rows_.council();
+    const double now = seconds_now();
+    if (began_ == 0) began_ = now;
+    const double rate = now > began_ ? static_cast<double>(seen_) / (now - began_) : 0;
+    const std::pair<const char*, double> all[] = {
+        {"samples_per_second", rate},
+        {"bytes_sent", static_cast<double>(council.bytes_sent())},
+        {"bytes_received", static_cast<double>(council.bytes_received())},
+        {"wait_seconds", council.seconds_waited()},
+        {"exchange_seconds", figures.exchange_seconds},
+        {"staleness", static_cast<double>(figures.behind)},
+        {"round", static_cast<double>(figures.rounds)},
+        {"tau", static_cast<double>(figures.tau)},
+        {"workers", static_cast<double>(council.membership().members.size())},
+    };
+    for (const auto& [name, value] : all) report.figures.emplace_back(name, value);
+  }
+
   void save(const DataCursor& cursor, StateWriter& out) const {
     out.put(encode_cursor(cursor));
     out.put(cells_);
     out.put(bias_);
     out.put(average_);
     out.put(average_bias_);
-    for (const std::uint64_t count : {averages_, step_, seen_, rows_done_, next_average_}) out.put(count);
+    for (const std::uint64_t count : {averages_, step_, seen_all(), rows_done_, next_average_})
+      out.put(count);
     out.put(pass_);
     for (const Mean& mean : {train_, valid_, window_}) {
       out.put(mean.sum);
       out.put(mean.weight);
     }
     for (const double number : {best_, last_train_, last_valid_, next_point_}) out.put(number);
+    if (elastic_) out.put(elastic_->parts());
   }
   Result<std::optional<DataCursor>> load(StateReader& in) {
     Bytes cursor;
@@ -328,6 +524,7 @@ class Stream {
       mean->weight = in.get<double>();
     }
     for (double* number : {&best_, &last_train_, &last_valid_, &next_point_}) *number = in.get<double>();
+    const double parts = elastic_ && in.left() != 0 ? in.get<double>() : 1;
     SAMOVAR_CHECK(in.done());
     const bool average_fits = average_.empty() || average_.size() == problem_.outputs * problem_.width;
     if (cells.size() != cells_.size() || bias.size() != bias_.size() || !average_fits ||
@@ -335,6 +532,7 @@ class Stream {
       return Error{Errc::conflict, "the checkpoint is of another model: start the job anew"};
     cells_ = std::move(cells);
     bias_ = std::move(bias);
+    if (elastic_) rescale(parts, elastic_->parts());
     SAMOVAR_TRY(const DataCursor at, decode_cursor(cursor));
     return std::optional<DataCursor>(at);
   }
@@ -382,6 +580,7 @@ class Stream {
   const kernels::Table& table_;
   kernels::Optimizer optimizer_;
   kernels::Optimizer bias_optimizer_;
+  kernels::Optimizer alone_;  // as it is for one worker
   std::size_t cell_ = 2;
   std::vector<double> base_;  // intercepts to begin with: the cells learn what is to be added
 
@@ -403,6 +602,8 @@ class Stream {
   double next_point_ = 0;
   bool finished_ = false;
   bool stopped_early_ = false;
+  std::unique_ptr<Elastic> elastic_;  // null: this worker is alone
+  double began_ = 0;
 
   // Room that is used again.
   std::vector<float> offsets_, scores_, residuals_, weights_;

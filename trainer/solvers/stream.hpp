@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "trainer/solvers/problem.hpp"
+#include "trainer/spec.hpp"
 
 namespace samovar::trainer {
 
@@ -26,6 +27,10 @@ struct StreamOptions {
   double target_center = 0;
   double target_scale = 1;
   std::vector<double> intercepts;  // to begin with
+  // Of several workers (RowSource::council).
+  StrategySpec strategy;
+  std::uint64_t all_rows = 0;  // of all of them
+  bool joining = false;        // the others are at it already
 };
 
 // `from`: a state that `save` of StepHooks::stepped wrote.

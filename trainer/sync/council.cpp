@@ -155,7 +155,7 @@ bool Council::complete(const std::string& about) const {
 }
 
 Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merge& merge) {
-  const std::string about(what);
+  const std::string about = prefix_ + std::string(what);
   Bytes own;
   std::optional<std::vector<std::uint32_t>> of_blocks;
   bool asked = false;
@@ -171,6 +171,7 @@ Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merg
       if (!of_blocks || *of_blocks != members_.blocks) {
         const double before = seconds_now();
         of_blocks = members_.blocks;
+        if (before_part_) before_part_();
         own = as_outcome(part());
         worked += seconds_now() - before;
         told = 0;
@@ -212,7 +213,23 @@ Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merg
   return from_outcome(kept_[about]);
 }
 
-Result<void> Council::sum(std::string_view about, std::vector<double>& values) {
+Result<std::vector<Bytes>> Council::collect(std::string_view about, const Part& part) {
+  const auto merge = [](const std::vector<Bytes>& parts) -> Result<Bytes> {
+    StateWriter out;
+    out.put(std::uint64_t{parts.size()});
+    for (const Bytes& bytes : parts) out.put(bytes);
+    return out.take();
+  };
+  SAMOVAR_TRY(const Bytes all, agree(about, part, merge));
+  StateReader in(all);
+  const auto count = in.get<std::uint64_t>();
+  std::vector<Bytes> parts;
+  for (std::uint64_t i = 0; i < count && !in.failed(); ++i) in.get(parts.emplace_back());
+  if (in.failed() || in.left() != 0) return Error{Errc::corrupt, "what the lead collected is damaged"};
+  return parts;
+}
+
+Result<void> Council::sum(std::vector<double>& values) {
   const auto part = [&]() -> Result<Bytes> {
     StateWriter out;
     out.put(values);
@@ -232,7 +249,7 @@ Result<void> Council::sum(std::string_view about, std::vector<double>& values) {
     out.put(all);
     return out.take();
   };
-  SAMOVAR_TRY(const Bytes result, agree(about, part, merge));
+  SAMOVAR_TRY(const Bytes result, agree("sum " + std::to_string(sums_++), part, merge));
   StateReader in(result);
   std::vector<double> all;
   in.get(all);
@@ -240,7 +257,7 @@ Result<void> Council::sum(std::string_view about, std::vector<double>& values) {
     return Error{Errc::corrupt, "the workers do not add up the same numbers"};
   values = std::move(all);
   // Sums come by the hundred; only the last are of use to one that is behind.
-  while (order_.size() > 8 && order_[order_.size() - 8].starts_with("sum ")) {
+  while (order_.size() > 8 && order_[order_.size() - 8].starts_with(prefix_ + "sum ")) {
     const auto old = order_.end() - 8;
     kept_.erase(*old);
     order_.erase(old);

@@ -38,6 +38,11 @@ class Council {
   // Called now and then while it waits; an error ends the wait.
   void set_waiting(std::function<Result<void>()> waiting) { waiting_ = std::move(waiting); }
 
+  // Before each part is worked out: the blocks may be others.
+  void set_before_part(std::function<void()> before) { before_part_ = std::move(before); }
+  // What is agreed on from now on is of this part of the job.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
+
   // Hands out what has come; waits so long for something when nothing has. True when the members are others
   // now than before.
   Result<bool> listen(std::chrono::milliseconds wait);
@@ -49,7 +54,9 @@ class Council {
   // one part, or of the merge, is the result of all.
   Result<Bytes> agree(std::string_view about, const Part& part, const Merge& merge);
   // The sum, number by number, in the order of the members: the same bits for all.
-  Result<void> sum(std::string_view about, std::vector<double>& values);
+  Result<void> sum(std::vector<double>& values);
+  // All parts, in the order of the members.
+  Result<std::vector<Bytes>> collect(std::string_view about, const Part& part);
 
   double seconds_waited() const noexcept { return waited_; }
   std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
@@ -72,6 +79,8 @@ class Council {
   const bool joining_;
   Hear hear_;
   std::function<Result<void>()> waiting_;
+  std::function<void()> before_part_;
+  std::string prefix_;
   // The caller's thread.
   Membership members_;
   std::map<std::string, std::map<std::uint32_t, Given>> parts_;
@@ -79,6 +88,7 @@ class Council {
   std::vector<std::string> order_;  // of what was agreed on
   std::map<std::string, bool> not_yet_;
   std::map<std::pair<std::uint32_t, std::string>, Bytes> pieces_;  // of long messages, by sender
+  std::uint64_t sums_ = 0;
   double waited_ = 0;
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;

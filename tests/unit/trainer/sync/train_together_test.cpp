@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/trainer/sync/together.hpp"
+#include "trainer/models/scorer.hpp"
+
+namespace samovar::trainer {
+namespace {
+
+using nlohmann::json;
+
+json evaluation_of_lead(const Result<Trained>& trained) {
+  EXPECT_TRUE(trained.has_value()) << (trained ? "" : trained.error().message());
+  if (!trained || trained->model.empty()) {
+    ADD_FAILURE() << "the lead has no model";
+    return json::object();
+  }
+  return json::parse(trained->evaluation_json);
+}
+
+json train_with(tests::MemoryTable& table, const JobSpec& spec, std::size_t members) {
+  SharedTable shared(table);
+  LocalGroup group(deal(shared.blocks(), members));
+  Workers workers(shared, table.schema(), spec, group);
+  for (std::uint32_t i = 0; i < members; ++i) workers.start(i);
+  workers.join();
+  for (std::uint32_t i = 1; i < members; ++i) {
+    EXPECT_TRUE(workers.of(i).has_value()) << (workers.of(i) ? "" : workers.of(i).error().message());
+    EXPECT_TRUE(!workers.of(i) || workers.of(i)->model.empty());
+  }
+  return evaluation_of_lead(workers.of(0));
+}
+
+double auc(const json& evaluation) { return evaluation["metrics"]["test"]["auc"]["value"]; }
+double log_loss(const json& evaluation) { return evaluation["metrics"]["test"]["log_loss"]["value"]; }
+
+// Solvers that add up over all rows: the same sums, so the same model within rounding.
+TEST(TrainTogether, ExactSolversGiveWhatOneWorkerGives) {
+  auto table = logistic_table(4000, 1, 250);
+  for (const char* solver : {"irls", "lbfgs"}) {
+    for (const char* target : {"yes", "amount"}) {
+      const JobSpec spec = job(target, {{"solver", solver}});
+      const json one = evaluation_of(table, spec);
+      for (const std::size_t members : {2u, 3u}) {
+        const json many = train_with(table, spec, members);
+        ASSERT_EQ(one["rows"], many["rows"]);
+        ASSERT_EQ(one["coefficients"].size(), many["coefficients"].size());
+        for (const auto& [name, figure] : one["metrics"]["test"].items())
+          EXPECT_NEAR(figure["value"].get<double>(), many["metrics"]["test"][name]["value"].get<double>(),
+                      1e-6)
+              << solver << " " << target << " " << name;
+      }
+    }
+  }
+}
+
+TEST(TrainTogether, FiguresAreThoseOfOneWorkerOverAllRows) {
+  auto table = logistic_table(6000, 2, 250);
+  const JobSpec spec = job("yes", {{"solver", "irls"}});
+  const json one = evaluation_of(table, spec);
+  const json many = train_with(table, spec, 3);
+  for (const char* part : {"roc", "pr", "calibration", "thresholds", "confusion", "baseline"}) {
+    ASSERT_TRUE(many.contains(part)) << part;
+    EXPECT_EQ(one[part].size(), many[part].size()) << part;
+  }
+  EXPECT_NEAR(auc(one), auc(many), 1e-6);
+  EXPECT_EQ(one["subgroups"].size(), many["subgroups"].size());
+  EXPECT_EQ(one["importance"].size(), many["importance"].size());
+}
+
+// xgboost #9271: all values that are missing sit on one worker.
+TEST(TrainTogether, AColumnWhoseMissingValuesAllSitOnOneWorkerTrainsAsOnOne) {
+  auto table = logistic_table(4000, 3, 250);
+  for (std::size_t row = 0; row < 4000; ++row) {
+    if ((row / 250) % 2 == 1 && row % 3 == 0) table.column(0)[row] = std::monostate{};
+  }
+  const JobSpec spec = job("yes", {{"solver", "irls"}});
+  const json one = evaluation_of(table, spec);
+  const json many = train_with(table, spec, 2);
+  ASSERT_EQ(one["coefficients"].size(), many["coefficients"].size());
+  EXPECT_NEAR(log_loss(one), log_loss(many), 1e-7);
+}
+
+TEST(TrainTogether, StreamingSolversComeCloseToOneWorker) {
+  auto table = logistic_table(40'000, 4, 1000);
+  for (const char* solver : {"ftrl", "adagrad"}) {
+    const JobSpec spec = job("yes", {{"solver", solver}, {"passes", 5}});
+    const json one = evaluation_of(table, spec);
+    for (const std::size_t members : {1u, 2u, 3u}) {
+      const json many = train_with(table, spec, members);
+      EXPECT_EQ(one["rows"], many["rows"]);
+      EXPECT_NEAR(auc(one), auc(many), 0.002) << solver << " " << members;
+    }
+  }
+}
+
+TEST(TrainTogether, SplitsByTimeAndFoldsAreThoseOfOneWorker) {
+  auto table = logistic_table(3000, 5, 250);
+  JobSpec spec = job("yes", {{"solver", "irls"}});
+  spec.split.kind = SplitSpec::Kind::time;
+  spec.split.column = "z";
+  const json one = evaluation_of(table, spec);
+  EXPECT_EQ(one["rows"], train_with(table, spec, 2)["rows"]);
+  spec.split = {};
+  spec.split.kind = SplitSpec::Kind::folds;
+  spec.split.folds = 3;
+  EXPECT_EQ(evaluation_of(table, spec)["rows"], train_with(table, spec, 2)["rows"]);
+}
+
+TEST(TrainTogether, WhatIsWrongWithTheDataIsToldByAll) {
+  auto table = logistic_table(1000, 6, 100);
+  for (auto& value : table.column(3)) value = true;
+  SharedTable shared(table);
+  const JobSpec spec = job("yes");
+  LocalGroup group(deal(shared.blocks(), 2));
+  Workers workers(shared, table.schema(), spec, group);
+  workers.start(0);
+  workers.start(1);
+  workers.join();
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    ASSERT_FALSE(workers.of(i).has_value());
+    EXPECT_EQ(workers.of(i).error().code(), Errc::invalid);
+  }
+}
+
+TEST(TrainTogether, AWorkerThatIsCutChangesNothingButTheTime) {
+  auto table = logistic_table(40'000, 7, 1000);
+  SharedTable shared(table);
+  const JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 6}});
+  const json one = evaluation_of(table, spec);
+  for (const std::uint32_t lost : {0u, 2u}) {
+    LocalGroup group(deal(shared.blocks(), 3));
+    Workers workers(shared, table.schema(), spec, group);
+    workers.observer(lost).at = [&](std::uint64_t step) {
+      if (step == 3) group.cut(lost, 1);
+    };
+    for (std::uint32_t i = 0; i < 3; ++i) workers.start(i);
+    workers.join();
+    EXPECT_EQ(workers.of(lost).error().code(), Errc::unavailable);
+    const std::uint32_t lead = lost == 0 ? 1 : 0;
+    const json many = evaluation_of_lead(workers.of(lead));
+    EXPECT_EQ(one["rows"], many["rows"]) << "the heir has the rows of the one that was lost";
+    EXPECT_NEAR(auc(one), auc(many), 0.002) << lost;
+  }
+}
+
+TEST(TrainTogether, OneThatJoinsTakesPart) {
+  auto table = logistic_table(40'000, 8, 1000);
+  SharedTable shared(table);
+  const JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 6}});
+  LocalGroup group(deal(shared.blocks(), 2));
+  Workers workers(shared, table.schema(), spec, group);
+  std::optional<std::uint32_t> joined;
+  std::mutex mutex;
+  workers.observer(2);
+  workers.observer(0).at = [&](std::uint64_t step) {
+    if (step != 3) return;
+    const std::lock_guard lock(mutex);
+    joined = group.add(0);
+  };
+  workers.start(0);
+  workers.start(1);
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex);
+      if (joined) break;
+    }
+    std::this_thread::yield();
+  }
+  workers.start(*joined, true);
+  workers.join();
+  ASSERT_TRUE(workers.of(2).has_value()) << workers.of(2).error().message();
+  const json many = evaluation_of_lead(workers.of(0));
+  EXPECT_EQ(evaluation_of(table, spec)["rows"], many["rows"]);
+}
+
+TEST(TrainTogether, GoesOnFromACheckpointOfTheLead) {
+  auto table = logistic_table(20'000, 9, 1000);
+  SharedTable shared(table);
+  const JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 6}});
+  Bytes saved;
+  {
+    LocalGroup group(deal(shared.blocks(), 2));
+    Workers workers(shared, table.schema(), spec, group);
+    workers.options.checkpoint_steps = 5;
+    for (std::uint32_t i = 0; i < 2; ++i) workers.start(i);
+    workers.join();
+    ASSERT_FALSE(workers.observer(0).checkpoints.empty());
+    EXPECT_TRUE(workers.observer(1).checkpoints.empty()) << "the lead alone saves";
+    auto middle = workers.observer(0).checkpoints.begin();
+    std::advance(middle, workers.observer(0).checkpoints.size() / 2);
+    saved = middle->second;
+  }
+  // With another number of workers, too.
+  for (const std::size_t members : {1u, 2u, 3u}) {
+    LocalGroup group(deal(shared.blocks(), members));
+    Workers workers(shared, table.schema(), spec, group);
+    for (std::uint32_t i = 0; i < members; ++i) workers.start(i, false, saved);
+    workers.join();
+    const json many = evaluation_of_lead(workers.of(0));
+    EXPECT_NEAR(auc(many), auc(evaluation_of(table, spec)), 0.003) << members;
+  }
+}
+
+}  // namespace
+}  // namespace samovar::trainer
