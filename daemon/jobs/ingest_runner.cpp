@@ -70,7 +70,7 @@ Result<std::unique_ptr<WorkerProcess>> begin(const WorkerOptions& options, const
     if (!upload)
       return Error{Errc::io, "the upload cannot be opened: " + std::generic_category().message(errno)};
   }
-  SAMOVAR_TRY(auto worker, WorkerProcess::start(options.program));
+  SAMOVAR_TRY(auto worker, WorkerProcess::start(options.program, 0, options.dial));
   SAMOVAR_TRY(const Frame ready, listen(*worker, {nullptr, kReadyMax, "the ingest worker does not start"}));
   if (ready.type == MessageType::failed) return said(ready);
   if (ready.type != MessageType::ready || !decode_ready(ready.body)) return broken("its first message");

@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/worker_protocol.hpp"
+#include "daemon/jobs/worker_pace.hpp"
 #include "security/secret_bytes.hpp"
 
 namespace samovar::jobs {
@@ -22,7 +23,8 @@ struct WorkerOptions {
   std::string program;                             // samovar-worker
   Duration silence_max = std::chrono::minutes(5);  // then it hangs, and is ended
   Duration inspect_max = std::chrono::minutes(1);
-  std::string failpoints;  // of an ingest, see base/failpoint.hpp
+  std::string failpoints;            // of an ingest, see base/failpoint.hpp
+  std::shared_ptr<WorkerDial> dial;  // how much workers may work; null: all
 };
 
 struct InspectTask {

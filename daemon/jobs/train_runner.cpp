@@ -79,7 +79,7 @@ class Talk {
   Talk(Disk& disk, const WorkerSignals& signals) : disk_(disk), signals_(signals) {}
 
   Result<void> begin(const WorkerOptions& options, std::uint64_t memory_mib, MessageType type, Bytes job) {
-    SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib));
+    SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib, options.dial));
     SAMOVAR_TRY(const Frame ready, next(kReadyMax, "the worker does not start"));
     if (ready.type == MessageType::failed) return said(ready);
     if (ready.type != MessageType::ready || !ingest::decode_ready(ready.body))
@@ -172,6 +172,7 @@ class TrainRun {
 
   Result<TrainedMessage> run(const WorkerOptions& options) {
     task_.job.failpoints = options.failpoints;
+    dial_ = options.dial;
     SAMOVAR_CHECK(talk_.begin(options, task_.memory_mib, MessageType::train, encode(task_.job)));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.begun");
     for (;;) {
@@ -187,6 +188,8 @@ class TrainRun {
     switch (frame.type) {
       case MessageType::step: {
         SAMOVAR_TRY(const StepMessage message, decode_step(frame.body));
+        if (dial_ && rows_ && message.rows > *rows_) dial_->rows.fetch_add(message.rows - *rows_);
+        rows_ = message.rows;
         hooks_.step(message);
         return {};
       }
@@ -271,6 +274,8 @@ class TrainRun {
   const TrainHooks& hooks_;
   Talk talk_;
   std::string kept_;  // the committed checkpoint's path
+  std::shared_ptr<WorkerDial> dial_;
+  std::optional<std::uint64_t> rows_;  // as last told; those before a checkpoint were not trained on now
 };
 
 }  // namespace

@@ -67,7 +67,8 @@ int spawn_worker(const std::string& program, std::uint64_t memory_mib, int socke
 }  // namespace
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
-                                                            std::uint64_t memory_mib) {
+                                                            std::uint64_t memory_mib,
+                                                            std::shared_ptr<WorkerDial> dial) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{Errc::io, "no socket for samovar-worker: " + std::generic_category().message(errno)};
@@ -84,10 +85,13 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
                                         ", which reads files and trains, cannot be started (" +
                                         std::generic_category().message(error) +
                                         "): install the package samovar again, or correct worker_path"};
-  return std::unique_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours)));
+  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(pid, std::move(ours)));
+  if (dial) worker->pace_ = std::make_unique<WorkerPace>(pid, std::move(dial));
+  return worker;
 }
 
 WorkerProcess::~WorkerProcess() {
+  pace_.reset();
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
@@ -95,6 +99,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 int WorkerProcess::finish() {
+  pace_.reset();
   for (int step = 0; pid_ > 0; ++step) {
     const pid_t ended = ::waitpid(pid_, &status_, step < kFinishStepsMax ? WNOHANG : 0);
     if (ended == pid_ || (ended < 0 && errno != EINTR)) pid_ = -1;

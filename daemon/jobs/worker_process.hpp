@@ -10,15 +10,18 @@
 
 #include "base/result.hpp"
 #include "daemon/ingest/worker_channel.hpp"
+#include "daemon/jobs/worker_pace.hpp"
 
 namespace samovar::jobs {
 
 class WorkerProcess {
  public:
   // Errors name what to do about a program that is missing or cannot run.
-  // `memory_mib`: what it may have; 0: as much as reading a file takes.
+  // `memory_mib`: what it may have; 0: as much as reading a file takes. `dial`: how much it may work; null:
+  // all.
   static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program,
-                                                      std::uint64_t memory_mib = 0);
+                                                      std::uint64_t memory_mib = 0,
+                                                      std::shared_ptr<WorkerDial> dial = nullptr);
   // Kills what still runs.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
@@ -35,6 +38,7 @@ class WorkerProcess {
   pid_t pid_;
   int status_ = 0;
   ingest::WorkerChannel channel_;
+  std::unique_ptr<WorkerPace> pace_;  // gone before the process is waited for
 };
 
 // Why a worker that said nothing is gone, as a sentence that says what to do.
