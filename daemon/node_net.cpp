@@ -196,6 +196,7 @@ void NodeNet::open_mesh() {
   mesh_ = std::move(*mesh);
   slot_.attach(*mesh_);
   mesh_->on_link([this](const net::LinkState& state) {
+    if (cluster_ != nullptr) cluster_->log().link_changed(state.node_id, state.up);
     const api::View data = {{"link", api::link_view(link_of(state))}};
     if (events_.count() > 0) events_.publish_change("link.changed", data.dump());
     hooks_.changed();

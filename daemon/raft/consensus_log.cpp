@@ -27,6 +27,8 @@ Result<std::unique_ptr<ConsensusLog>> ConsensusLog::open_on(std::unique_ptr<LogH
 void ConsensusLog::propose(Bytes command, std::function<void(Result<Bytes>)> done) {
   impl_->propose(std::move(command), std::move(done));
 }
+void ConsensusLog::link_changed(const std::string& node_id, bool up) { impl_->link_changed(node_id, up); }
+
 void ConsensusLog::when_applied(std::uint64_t index, Duration deadline,
                                 std::function<void(Result<void>)> done) {
   impl_->when_applied(index, deadline, std::move(done));

@@ -73,7 +73,7 @@ struct ConsensusOptions {
   std::uint64_t free_bytes_min = 48ull * 1024 * 1024;
   // With other members: a leader speaks this often at least, and is given up after this much silence.
   unsigned heartbeat_ms = 1000;
-  unsigned election_ms = 3000;  // and up to two fifths more: a new leader is there within 4.2 s
+  unsigned election_ms = 3000;  // and up to two fifths more
   // For tests: free bytes of the folder's file system; empty asks the system.
   std::function<Result<std::uint64_t>()> free_bytes;
   // The planted bug of the durability harness: acknowledges before the write is durable. Ignored in
@@ -122,6 +122,10 @@ class ConsensusLog {
 
   // `done` runs once the entry with this index is applied here; Errc::timeout after `deadline`.
   void when_applied(std::uint64_t index, Duration deadline, std::function<void(Result<void>)> done);
+
+  // The connection to a member broke, or is there again. Only a hint: a leader whose connections all broke at
+  // once is replaced within a second or two, and not after the whole election timeout.
+  void link_changed(const std::string& node_id, bool up);
 
   // ---- who is in (on the leader; one change at a time, else Errc::busy; not the leader: Errc::conflict)
   // ---- A new member begins as a standby. Adding one who is there, or giving the voice one has, is done

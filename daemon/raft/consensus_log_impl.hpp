@@ -36,6 +36,7 @@ class ConsensusLog::Impl final : private RaftEvents {
 
   Result<void> open();
   void propose(Bytes command, Done done);
+  void link_changed(const std::string& node_id, bool up);
   void when_applied(std::uint64_t index, Duration deadline, Finished done);
   void add_member(const std::string& node_id, Finished done);
   void set_voice(const std::string& node_id, Voice voice, Finished done);

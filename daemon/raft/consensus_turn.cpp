@@ -83,6 +83,10 @@ void ConsensusLog::Impl::fail(const std::string& why) {
   refuse(queue_, error);
 }
 
+void ConsensusLog::Impl::link_changed(const std::string& node_id, bool up) {
+  if (raft_ && !raft_closing_) raft_->link_changed(node_id, up);
+}
+
 void ConsensusLog::Impl::when_applied(std::uint64_t index, Duration deadline, Finished done) {
   const bool there = raft_ && !raft_closing_ && raft_->applied_index() >= index;
   if (there || !failure_.empty() || closing_ || waiters_.size() >= kWaitersMax) {

@@ -24,6 +24,8 @@ extern "C" {
 
 namespace samovar::raft {
 
+constexpr unsigned kElectionAloneMs = 5000;  // nobody to hear from
+
 // The states of a raft_progress, which libraft keeps to itself.
 enum class Progress : unsigned short { probe = 0, pipeline = 1, snapshot = 2 };
 
@@ -61,7 +63,6 @@ struct RaftHandle::Native {
   static int snapshot_put(raft_io*, unsigned, raft_io_snapshot_put*, const raft_snapshot*,
                           raft_io_snapshot_put_cb);
   static int snapshot_get(raft_io*, raft_io_snapshot_get*, raft_io_snapshot_get_cb);
-  static int random(raft_io*, int, int);
 
   // raft_mail.cpp: what libraft sends and gets.
   static int send(raft_io*, raft_io_send*, const raft_message*, raft_io_send_cb);
@@ -73,14 +74,20 @@ struct RaftHandle::Native {
   void receive(const std::string& from, const WireMessage& message);
   bool admit(const AppendMessage& message);
   bool admit(const SnapshotMessage& message);
-  bool admit(const VoteMessage& message, std::uint64_t from);
   bool must_wait_for_own_term() const;
   void after_message();
+
+  // raft_elections.cpp: when an election begins, and whether the last leader still counts.
+  static int random(raft_io*, int, int);
+  void set_timers();
+  bool admit(const VoteMessage& message, std::uint64_t from);
+  void lost_link(std::uint64_t id);
+  void found_link(std::uint64_t id);
+  void forget_leader();
 
   // raft_handle.cpp
   void listen();
   void begin_term();
-  void set_timers();
   std::uint64_t next_tick();
   bool tick();
   void arm();
@@ -138,7 +145,13 @@ struct RaftHandle::Native {
   };
   std::vector<Sent> sent;
   std::vector<Cut> cuts;
-  std::deque<std::pair<std::string, Bytes>> inbox;
+  struct Mail {
+    enum class Kind : std::uint8_t { message, link_down, link_up };
+    Kind kind = Kind::message;
+    std::string from;
+    Bytes bytes;
+  };
+  std::deque<Mail> inbox;
   std::size_t inbox_bytes = 0;
   std::deque<std::pair<std::string, AppendResult>> held;
   std::map<std::uint64_t, std::uint64_t> heard;  // when, by member
@@ -148,6 +161,10 @@ struct RaftHandle::Native {
   PieceSender pieces_out;
   PieceCollector pieces_in;
   bool nudge = false;
+
+  // Elections.
+  std::uint64_t lost_leader = 0;  // its connection broke, and nothing was heard of it since
+  unsigned tries = 0;             // elections in a row that nobody won
 
   // Time.
   raft_io_tick_cb tick_cb = nullptr;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "base/rng.hpp"
 #include "daemon/raft/log_host.hpp"
 #include "daemon/raft/native.hpp"
 
@@ -274,13 +273,6 @@ int RaftHandle::Native::snapshot_get(raft_io* io, raft_io_snapshot_get* request,
   ++n.gets;
   static_cast<void>(own.release());  // until `snapshot_read`
   return 0;
-}
-
-// libraft spreads elections over as much time again as their timeout. Less is enough here, and a new leader
-// comes sooner.
-int RaftHandle::Native::random(raft_io* io, int least, int most) {
-  const auto spread = static_cast<std::uint64_t>(most > least ? (most - least) * 2 / 5 : 0);
-  return least + static_cast<int>(of(io).host.rng().below(spread + 1));
 }
 
 // What the witness saw applied is agreed on: a node that starts without its peers can show it. libraft would

@@ -15,7 +15,6 @@
 namespace samovar::raft {
 namespace {
 
-constexpr unsigned kElectionAloneMs = 5000;     // nobody to hear from
 constexpr unsigned kInstallTimeoutMs = 20'000;  // after the last piece
 constexpr unsigned kCatchUpMs = 30'000;
 constexpr std::uint64_t kTickLeastMs = 20;
@@ -138,7 +137,7 @@ void RaftHandle::Native::listen() {
     // The senders send again what matters.
     if (inbox.size() >= kInboxMax || inbox_bytes + message.size() > kInboxBytesMax) return;
     inbox_bytes += message.size();
-    inbox.emplace_back(from, std::move(message));
+    inbox.push_back({Mail::Kind::message, from, std::move(message)});
     host.kick();
   });
 }
@@ -176,18 +175,6 @@ void RaftHandle::Native::begin_term() {
   barrier_request.data = this;
   const int rc = raft_barrier(&raft, &barrier_request, barrier_applied);
   if (rc != 0 && rc != RAFT_NOTLEADER) broken(std::string("the log takes no entries: ") + raft_strerror(rc));
-}
-
-void RaftHandle::Native::set_timers() {
-  const bool alone = raft.configuration.n == 0 || (raft.configuration.n == 1 && place_of(raft.id) == 0);
-  const unsigned election = alone ? kElectionAloneMs : election_ms;
-  if (raft.election_timeout == election) return;
-  raft_set_election_timeout(&raft, election);
-  // libraft goes on with the patience it has drawn before.
-  const auto patience =
-      static_cast<unsigned>(io->random(io, static_cast<int>(election), 2 * static_cast<int>(election)));
-  if (raft_state(&raft) == RAFT_FOLLOWER) raft.follower_state.randomized_election_timeout = patience;
-  if (raft_state(&raft) == RAFT_CANDIDATE) raft.candidate_state.randomized_election_timeout = patience;
 }
 
 std::uint64_t RaftHandle::Native::next_tick() {
@@ -297,6 +284,14 @@ bool RaftHandle::turn() {
   n.set_timers();
   n.arm();
   return any || !n.inbox.empty();
+}
+
+void RaftHandle::link_changed(const std::string& node_id, bool up) {
+  Native& n = *native_;
+  if (n.muted || n.closing || n.inbox.size() >= kInboxMax) return;
+  // In order with the messages: one of the dead must not be taken for a sign of life.
+  n.inbox.push_back({up ? Native::Mail::Kind::link_up : Native::Mail::Kind::link_down, node_id, {}});
+  n.host.kick();
 }
 
 void RaftHandle::mute() {

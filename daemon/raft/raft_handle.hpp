@@ -52,6 +52,8 @@ class RaftHandle {
 
   // Delivers what arrived, ticks when it is time, ends what is finished. True: the host has something new.
   bool turn();
+  // The connection to a member broke, or is there again: a hint that its leader may be gone.
+  void link_changed(const std::string& node_id, bool up);
   // A failed log neither speaks nor listens: the others go on without it.
   void mute();
   // Nothing is with the disk: the only time at which libraft closes cleanly.

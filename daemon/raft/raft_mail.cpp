@@ -196,11 +196,17 @@ bool RaftHandle::Native::deliver() {
   }
   // A bounded number: others wait for the loop too.
   for (int i = 0; i < 64 && !inbox.empty() && !muted && !closing; ++i) {
-    auto [from, bytes] = std::move(inbox.front());
+    const Mail mail = std::move(inbox.front());
     inbox.pop_front();
-    inbox_bytes -= bytes.size();
-    deliver(from, bytes, false);
+    inbox_bytes -= mail.bytes.size();
     any = true;
+    if (mail.kind == Mail::Kind::link_down) {
+      lost_link(raft_id_of(mail.from));
+    } else if (mail.kind == Mail::Kind::link_up) {
+      found_link(raft_id_of(mail.from));
+    } else {
+      deliver(mail.from, mail.bytes, false);
+    }
   }
   pieces_out.poll(now());
   pieces_in.poll(now());
@@ -268,20 +274,6 @@ bool RaftHandle::Native::admit(const SnapshotMessage& m) {
   return true;
 }
 
-// Raft §4.2.3: who has not heard from its leader for the shortest election timeout has none. libraft thinks
-// that it has until its own, longer, timeout is over, which delays every election.
-bool RaftHandle::Native::admit(const VoteMessage& m, std::uint64_t from) {
-  if (m.candidate != from) return false;
-  auto& leader = raft.follower_state.current_leader;
-  if (raft_state(&raft) == RAFT_FOLLOWER && leader.id != 0 &&
-      now() - raft.election_timer_start >= raft.election_timeout) {
-    leader.id = 0;
-    raft_free(leader.address);
-    leader.address = nullptr;
-  }
-  return true;
-}
-
 void RaftHandle::Native::receive(const std::string& from, const WireMessage& message) {
   raft_message out{};
   out.server_id = raft_id_of(from);
@@ -289,6 +281,7 @@ void RaftHandle::Native::receive(const std::string& from, const WireMessage& mes
   bool was_snapshot = false;
   if (const auto* m = std::get_if<AppendMessage>(&message)) {
     if (!admit(*m)) return;
+    found_link(out.server_id);
     out.type = RAFT_IO_APPEND_ENTRIES;
     fill(out.append_entries, *m);
     delivering_append = true;

@@ -196,6 +196,16 @@ void ClusterWorld::crash(Node& node) {
   node.disk.crash();
   scheduler_.note(node.id + " stops");
   say(node.id + " stops");
+  // A process that ends takes its connections with it, and the others notice; a plug that is pulled tells
+  // nobody.
+  if (!storm_ || !rng_.chance(500'000)) return;
+  for (const auto& other : nodes_) {
+    if (!other->lives() || !together(node.id, other->id)) continue;
+    in(milliseconds(rng_.below(40)), [this, which = other.get(), life = other->life, id = node.id] {
+      if (which->life == life && which->lives())
+        on(*which, [which, id] { which->cluster->log().link_changed(id, false); });
+    });
+  }
 }
 
 std::vector<cluster::StorageNode> ClusterWorld::storage_nodes(const Node& self) {

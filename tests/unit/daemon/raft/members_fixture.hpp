@@ -88,7 +88,7 @@ class MembersFixture : public ::testing::Test {
     options.node_id = name;
     options.segment_bytes = 64 * 1024;
     options.heartbeat_ms = 50;
-    options.election_ms = 250;
+    options.election_ms = election_ms_;
     options.snapshot_threshold = threshold_;
     options.snapshot_trailing = 4;
     options.free_bytes = [] { return std::uint64_t{1} << 40; };
@@ -200,6 +200,7 @@ class MembersFixture : public ::testing::Test {
   Switchboard board_{loop_};
   std::map<std::string, Member> members_;
   unsigned threshold_ = 1024;
+  unsigned election_ms_ = 250;
 };
 
 }  // namespace samovar::raft::testing

@@ -51,6 +51,34 @@ TEST_F(MembersTest, DeadLeaderIsReplacedAndComesBack) {
   EXPECT_EQ(log("a").status().leader_id, next);
 }
 
+// With so much patience nobody else would lead before the test ends.
+TEST_F(MembersTest, BrokenConnectionsToADeadLeaderBeginAnElection) {
+  election_ms_ = 3'600'000;
+  grow({"b", "c", "d"});
+  fill("a", 2, "before-");
+  kill("a");
+  for (const char* other : {"b", "c", "d"}) log(other).link_changed("a", false);
+  const std::string next = new_leader({"a"});
+  fill(next, 2, "after-");
+  open("a");
+  expect_same({"a", "b", "c", "d"});
+}
+
+TEST_F(MembersTest, ConnectionThatIsThereAgainChangesNothing) {
+  election_ms_ = 3'600'000;
+  grow({"b", "c"});
+  fill("a", 2, "before-");
+  const auto term = log("a").status().term;
+  log("b").link_changed("a", false);  // c still hears it: b asks in vain, and hears it again
+  log("c").link_changed("a", false);
+  log("c").link_changed("a", true);
+  fill("a", 40, "after-");
+  expect_same({"a", "b", "c"});
+  EXPECT_TRUE(wait([&] { return log("b").status().leader_id == "a"; }));
+  EXPECT_EQ(log("a").status().term, term);
+  EXPECT_TRUE(log("a").status().leader);
+}
+
 TEST_F(MembersTest, ManyDeadLeadersLoseNothing) {
   grow({"b", "c"});
   std::vector<std::string> acknowledged;
