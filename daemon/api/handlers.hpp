@@ -38,6 +38,7 @@ Task<Response> post_password(Services& services, Request& request);
 
 // handlers_cluster.cpp
 Task<Response> get_cluster(Services& services, Request& request);
+Task<Response> get_cluster_state(Services& services, Request& request);
 Task<Response> patch_cluster(Services& services, Request& request);
 Task<Response> get_alerts(Services& services, Request& request);
 Task<Response> get_setting(Services& services, Request& request);
@@ -79,6 +80,8 @@ Task<Response> patch_user(Services& services, Request& request);
 Task<Response> delete_user(Services& services, Request& request);
 Task<Response> post_user_password(Services& services, Request& request);
 Task<Response> post_user_unlock(Services& services, Request& request);
+Task<Response> post_user_allow_joins(Services& services, Request& request);
+Task<Response> post_user_forbid_joins(Services& services, Request& request);
 
 // handlers_tokens.cpp: tokens and the list of sessions
 Task<Response> get_tokens(Services& services, Request& request);
@@ -194,6 +197,13 @@ bool is_username(std::string_view text);
 // The caller's own password, with all the brakes of a log-in; the answer to give when it is wrong.
 Task<std::optional<Response>> check_own_password(Services& services, Request& request,
                                                  const security::SecretBytes& password);
+// The cluster CA's key, opened with the password in the body: nobody adds a node, or lets somebody else add
+// nodes, without typing it.
+struct CaKey {
+  std::optional<Response> refused;
+  security::SecretBytes key;
+};
+Task<CaKey> open_ca_key(Services& services, Request& request);
 Response not_found(const Request& request);
 inline bool is_admin(const Request& request) { return request.caller->user.role == cluster::Role::admin; }
 

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/encoding.hpp"
 #include "base/ids.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
@@ -49,6 +50,18 @@ Response tls_response(Services& services) {
 }  // namespace
 
 Task<Response> get_cluster(Services& services, Request&) { co_return cluster_response(services); }
+
+// Two nodes at one index have one hash, or one of them is wrong. A walk over the whole state: for whoever
+// watches over it, not for pages.
+Task<Response> get_cluster_state(Services& services, Request&) {
+  const auto& state = services.cluster();
+  View view = View::object();
+  view["node"] = services.node.facts().id;
+  view["index"] = state.status().applied_index;
+  view["term"] = state.status().term;
+  view["hash"] = hex_encode(state.state_hash());
+  co_return json_response(200, view);
+}
 
 Task<Response> patch_cluster(Services& services, Request& request) {
   std::optional<Response> refused;

@@ -24,11 +24,21 @@ std::optional<std::string> read_text(Request& request, std::string_view name, Te
   return text;
 }
 
-// The cluster CA's key, with the password in the body: nobody adds a node without typing it.
-struct CaKey {
-  std::optional<Response> refused;
-  security::SecretBytes key;
-};
+Response peer_problem(const Error& error, const Request& request) {
+  if (error.code() == Errc::unavailable || error.code() == Errc::timeout || error.code() == Errc::io)
+    return problem(request, 422, "peer_unreachable", error.message() + ".");
+  if (error.code() == Errc::conflict && cluster::refusal_of(error) == cluster::Refusal::none)
+    return problem(request, 409, "join_over", error.message() + ".");
+  return problem_from(error, request);
+}
+
+Task<Response> block_peer(Services& services, Request& request, bool on) {
+  auto done = co_await services.members().block(call_of(request), std::string(request.param("id")), on);
+  if (!done) co_return problem_from(done.error(), request);
+  co_return no_content();
+}
+
+}  // namespace
 
 Task<CaKey> open_ca_key(Services& services, Request& request) {
   CaKey out;
@@ -54,22 +64,6 @@ Task<CaKey> open_ca_key(Services& services, Request& request) {
   }
   co_return out;
 }
-
-Response peer_problem(const Error& error, const Request& request) {
-  if (error.code() == Errc::unavailable || error.code() == Errc::timeout || error.code() == Errc::io)
-    return problem(request, 422, "peer_unreachable", error.message() + ".");
-  if (error.code() == Errc::conflict && cluster::refusal_of(error) == cluster::Refusal::none)
-    return problem(request, 409, "join_over", error.message() + ".");
-  return problem_from(error, request);
-}
-
-Task<Response> block_peer(Services& services, Request& request, bool on) {
-  auto done = co_await services.members().block(call_of(request), std::string(request.param("id")), on);
-  if (!done) co_return problem_from(done.error(), request);
-  co_return no_content();
-}
-
-}  // namespace
 
 Task<Response> get_peers(Services& services, Request&) {
   View items = View::array();

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/log.hpp"
 #include "daemon/api/ca_wraps.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
@@ -100,6 +101,17 @@ void set_cookies(Response& response, const std::string& secret, const std::strin
                                            std::string(kCookieRules) + "; Max-Age=31536000");
 }
 
+// An administrator's own key, to which the right to add nodes can be given; made while the password is at
+// hand.
+Task<void> prepare_holder(Services& services, cluster::Call call, std::string user_id,
+                          const security::SecretBytes& password) {
+  auto done =
+      co_await prepare_ca_holder(services.cluster(), services.gate, std::move(call), user_id, password);
+  if (!done)
+    SAMOVAR_LOG(info, api, "an administrator's key was not made; the next log-in tries again",
+                kv("error", done.error().message()));
+}
+
 // A cost that was raised since reaches stored passwords at the next good log-in, when the text is at hand.
 Task<void> rehash_if_needed(Services& services, cluster::User user, security::SecretBytes password,
                             std::string session_id) {
@@ -141,9 +153,10 @@ Task<Response> post_session(Services& services, Request& request) {
   call.actor.username = user->username;
   call.actor.role = user->role;
   call.actor.auth = cluster::AuthKind::password;
-  auto session = co_await state.login(std::move(call), std::move(fresh));
+  auto session = co_await state.login(call, std::move(fresh));
   if (!session) co_return problem_from(session.error(), request);
-  co_await rehash_if_needed(services, *user, std::move(login->password), session->id);
+  co_await rehash_if_needed(services, *user, login->password.clone(), session->id);
+  co_await prepare_holder(services, std::move(call), user->id, login->password);
 
   Caller caller{*user, std::move(*session), std::nullopt, *hash};
   View body = session_view(services, caller);
@@ -191,6 +204,7 @@ Task<Response> post_reauth(Services& services, Request& request) {
   if (auto wrong = co_await check_own_password(services, request, *password)) co_return std::move(*wrong);
   auto session = co_await services.cluster().reauthenticate(call_of(request), caller.session->id);
   if (!session) co_return problem_from(session.error(), request);
+  co_await prepare_holder(services, call_of(request), caller.user.id, *password);
   Caller fresh = caller;
   fresh.session = std::move(*session);
   co_return json_response(200, session_view(services, fresh));
@@ -219,7 +233,7 @@ Task<Response> post_password(Services& services, Request& request) {
   if (!hash) co_return problem_from(hash.error(), request);
   auto& state = services.cluster();
   auto wrapped =
-      co_await rewrap_ca_key(state, services.gate, call_of(request), caller.user.id, *current, *fresh);
+      co_await rewrap_ca_key(state, services.gate, call_of(request), caller.user.id, *current, *fresh, *hash);
   if (!wrapped) co_return problem_from(wrapped.error(), request);
   auto done = co_await state.set_password(call_of(request), caller.user.id, *hash, caller.session->id);
   if (!done) co_return problem_from(done.error(), request);

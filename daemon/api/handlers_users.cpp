@@ -1,5 +1,8 @@
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/log.hpp"
+#include "daemon/api/ca_wraps.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/idempotency.hpp"
 #include "daemon/api/json_body.hpp"
@@ -10,8 +13,20 @@
 namespace samovar::api {
 namespace {
 
-Response user_response(int status, const cluster::User& user) {
-  Response response = json_response(status, user_view(user));
+// Whether an administrator can add nodes: "held", "ready" to be given it, or "none" before the first log-in.
+using Holds = std::map<std::string, CaHold, std::less<>>;
+View user_with_key(const cluster::User& user, const Holds& holds) {
+  View view = user_view(user);
+  view["node_key"] = nullptr;
+  if (user.role != cluster::Role::admin) return view;
+  const auto found = holds.find(user.id);
+  const CaHold hold = found == holds.end() ? CaHold::none : found->second;
+  view["node_key"] = hold == CaHold::held ? "held" : hold == CaHold::ready ? "ready" : "none";
+  return view;
+}
+
+Response user_response(Services& services, int status, const cluster::User& user) {
+  Response response = json_response(status, user_with_key(user, ca_holds(services.cluster())));
   response.headers.set("ETag", etag_of(user.revision));
   if (status == 201) response.headers.set("Location", "/api/v1/users/" + user.id);
   return response;
@@ -73,7 +88,35 @@ Task<Created> create_user(Services& services, Request& request, std::string requ
   auto user =
       co_await services.cluster().create_user(call_of(request, std::move(request_id)), std::move(body->user));
   if (!user) co_return Created{problem_from(user.error(), request), {}};
-  co_return Created{user_response(201, *user), {}};
+  co_return Created{user_response(services, 201, *user), {}};
+}
+
+// The last who can add nodes stays an administrator.
+std::optional<Response> keeps_last_key(Services& services, const Request& request,
+                                       const cluster::User& user) {
+  if (request.caller->user.id == user.id || !last_ca_holder(services.cluster(), user.id)) return std::nullopt;
+  return problem(request, 409, "last_key_holder",
+                 user.username +
+                     " is the only one who can add nodes. Let another administrator add nodes first, or "
+                     "disable the account.");
+}
+
+// With the role goes the right to add nodes. What a cut leaves behind is taken before the role comes back.
+Task<Result<bool>> lose_node_key(Services& services, Request& request, std::string user_id) {
+  auto taken = co_await take_ca_key(services.cluster(), call_of(request), user_id, true);
+  if (!taken)
+    SAMOVAR_LOG(warn, api, "an administrator's key to add nodes is still stored", kv("user", user_id),
+                kv("error", taken.error().message()));
+  co_return taken;
+}
+
+Task<void> note_joins(Services& services, Request& request, cluster::User user, std::string action) {
+  View details = View::object();
+  details["username"] = user.username;
+  std::string text = details.dump();
+  auto noted =
+      co_await services.cluster().record(call_of(request), std::move(action), user.id, "ok", std::move(text));
+  ignore(noted, "the change itself is in the log as setting.put");
 }
 
 }  // namespace
@@ -84,7 +127,8 @@ Task<Response> get_users(Services& services, Request& request) {
   if (refused) co_return std::move(*refused);
   const auto page = services.cluster().users(query);
   View items = View::array();
-  for (const auto& user : page.items) items.push_back(user_view(user));
+  const auto holds = ca_holds(services.cluster());
+  for (const auto& user : page.items) items.push_back(user_with_key(user, holds));
   co_return json_response(200, page_view(std::move(items), page.next_cursor));
 }
 
@@ -97,7 +141,7 @@ Task<Response> post_users(Services& services, Request& request) {
 Task<Response> get_user(Services& services, Request& request) {
   const auto user = services.cluster().user(request.param("id"));
   if (!user || !may_see(request, user->id)) co_return not_found(request);
-  co_return user_response(200, *user);
+  co_return user_response(services, 200, *user);
 }
 
 Task<Response> patch_user(Services& services, Request& request) {
@@ -122,15 +166,32 @@ Task<Response> patch_user(Services& services, Request& request) {
   if (!errors.empty()) co_return validation_problem(request, std::move(errors));
   if (!is_admin(request) && (!own || change.role || change.disabled))
     co_return problem(request, 403, "forbidden", "Only an administrator may change that.");
+  const bool was = user->role == cluster::Role::admin;
+  const bool will = change.role.value_or(user->role) == cluster::Role::admin;
+  if (was && !will)
+    if (auto no = keeps_last_key(services, request, *user)) co_return std::move(*no);
+  if (!was && will) {
+    auto taken = co_await lose_node_key(services, request, id);
+    if (!taken) co_return problem_from(taken.error(), request);
+  }
   auto done = co_await services.cluster().update_user(call_of(request), id, std::move(change), revision);
   if (!done) co_return problem_from(done.error(), request);
-  co_return user_response(200, *done);
+  if (was && !will) {
+    auto lost = co_await lose_node_key(services, request, id);
+    ignore(lost, "it is of no use without the role");
+  }
+  co_return user_response(services, 200, *done);
 }
 
 Task<Response> delete_user(Services& services, Request& request) {
+  const auto user = services.cluster().user(request.param("id"));
+  if (user)
+    if (auto no = keeps_last_key(services, request, *user)) co_return std::move(*no);
   auto done = co_await services.cluster().delete_user(call_of(request), std::string(request.param("id")),
                                                       std::nullopt);
   if (!done) co_return problem_from(done.error(), request);
+  auto lost = co_await lose_node_key(services, request, std::string(request.param("id")));
+  ignore(lost, "it opens nothing");
   co_return no_content();
 }
 
@@ -165,6 +226,37 @@ Task<Response> post_user_unlock(Services& services, Request& request) {
   auto done = co_await services.cluster().unlock_user(call_of(request), std::string(request.param("id")));
   if (!done) co_return problem_from(done.error(), request);
   co_return no_content();
+}
+
+// To another administrator, with one's own password: the CA's key is sealed to theirs.
+Task<Response> post_user_allow_joins(Services& services, Request& request) {
+  const auto user = services.cluster().user(request.param("id"));
+  if (!user) co_return not_found(request);
+  if (user->role != cluster::Role::admin || user->disabled)
+    co_return problem(request, 409, "not_an_admin", "Only administrators who may log in add nodes.");
+  CaKey ca = co_await open_ca_key(services, request);
+  if (ca.refused) co_return std::move(*ca.refused);
+  auto given = co_await give_ca_key(services.cluster(), call_of(request), user->id, ca.key);
+  if (!given && given.error().code() == Errc::not_found)
+    co_return problem(request, 409, "no_own_key",
+                      user->username +
+                          " has not logged in since becoming an administrator. The key is made "
+                          "for them at that moment: ask them to log in once, then try again.");
+  if (!given) co_return problem_from(given.error(), request);
+  co_await note_joins(services, request, *user, "user.allow_joins");
+  co_return user_response(services, 200, *user);
+}
+
+Task<Response> post_user_forbid_joins(Services& services, Request& request) {
+  const auto user = services.cluster().user(request.param("id"));
+  if (!user) co_return not_found(request);
+  if (last_ca_holder(services.cluster(), user->id))
+    co_return problem(request, 409, "last_key_holder",
+                      user->username + " is the only one who can add nodes.");
+  auto taken = co_await take_ca_key(services.cluster(), call_of(request), user->id, false);
+  if (!taken) co_return problem_from(taken.error(), request);
+  if (*taken) co_await note_joins(services, request, *user, "user.forbid_joins");
+  co_return user_response(services, 200, *user);
 }
 
 }  // namespace samovar::api

@@ -1,7 +1,7 @@
 # Routes, handlers and the guard.
 samovar_library(samovar_api
   SOURCES
-    attempts.cpp auth.cpp ca_wraps.cpp cidr.cpp data_support.cpp event_hub.cpp handlers_audit.cpp
+    attempts.cpp auth.cpp ca_document.cpp ca_wraps.cpp cidr.cpp data_support.cpp event_hub.cpp handlers_audit.cpp
     handlers_cluster.cpp handlers_dataset_content.cpp handlers_datasets.cpp handlers_events.cpp handlers_health.cpp handlers_jobs.cpp
     handlers_links.cpp handlers_model_versions.cpp handlers_models.cpp handlers_nodes.cpp handlers_peers.cpp handlers_oip.cpp handlers_operations.cpp
     handlers_predict.cpp handlers_scorings.cpp handlers_session.cpp handlers_setup.cpp handlers_support.cpp

@@ -73,6 +73,7 @@ const Row kRows[] = {
     {Method::get, "/api/v1/settings/{key}", kOversight, Body::none, get_setting},
     {Method::put, "/api/v1/settings/{key}", kAdmin, Body::json, put_setting},
 
+    {Method::get, "/api/v1/cluster/state", kOversight, Body::none, get_cluster_state},
     {Method::get, "/api/v1/nodes", kPeople, Body::none, get_nodes},
     {Method::get, "/api/v1/nodes/{id}", kPeople, Body::none, get_node},
     {Method::get, "/api/v1/nodes/{id}:removal", kPeople, Body::none, get_node_removal},
@@ -106,6 +107,10 @@ const Row kRows[] = {
      post_user_password},
     {Method::post, "/api/v1/users/{id}:unlock", kAdmin.with_scope(kNoToken).with_reauth(), Body::none,
      post_user_unlock},
+    {Method::post, "/api/v1/users/{id}:allow-joins", kAdmin.with_scope(kNoToken), Body::json,
+     post_user_allow_joins},
+    {Method::post, "/api/v1/users/{id}:forbid-joins", kAdmin.with_scope(kNoToken).with_reauth(), Body::none,
+     post_user_forbid_joins},
 
     {Method::get, "/api/v1/tokens", kUser, Body::none, get_tokens},
     {Method::post, "/api/v1/tokens", kUser.with_scope(kNoToken).with_reauth(), Body::json, post_tokens},

@@ -122,6 +122,24 @@ Result<void> unlock(App& app, const Invocation& invocation) {
   return {};
 }
 
+Result<void> allow_joins(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(json user, find_user(app, invocation.argument(0)));
+  json body;
+  SAMOVAR_TRY(body["password"], app.secret("password-stdin", "Your password"));
+  SAMOVAR_TRY(json answer, app.post(path_of(user) + ":allow-joins", body));
+  if (app.json_like()) return print_json(app, answer);
+  app.note(fmt::format("{} can add nodes now.", invocation.argument(0)));
+  return {};
+}
+
+Result<void> forbid_joins(App& app, const Invocation& invocation) {
+  SAMOVAR_TRY(json user, find_user(app, invocation.argument(0)));
+  SAMOVAR_TRY(json answer, app.post(path_of(user) + ":forbid-joins", json::object()));
+  if (app.json_like()) return print_json(app, answer);
+  app.note(fmt::format("{} can add no nodes any more.", invocation.argument(0)));
+  return {};
+}
+
 Result<void> set_own_password(App& app) {
   json body;
   SAMOVAR_TRY(body["current_password"], app.secret("password-stdin", "Your password now"));
@@ -220,6 +238,23 @@ void add_users(Table& table) {
                   {},
                   {{"samovar users unlock mara", ""}},
                   &unlock});
+  rows.push_back({"users",
+                  "allow-joins",
+                  "Let another administrator add nodes",
+                  "Your own password opens the cluster's signing key; it is sealed to theirs. They must have "
+                  "logged in once as an administrator.",
+                  {name},
+                  {password},
+                  {{"samovar users allow-joins mara", ""}},
+                  &allow_joins});
+  rows.push_back({"users",
+                  "forbid-joins",
+                  "Take the right to add nodes back",
+                  "",
+                  {name},
+                  {},
+                  {{"samovar users forbid-joins mara", ""}},
+                  &forbid_joins});
   rows.push_back(
       {"users",
        "set-password",

@@ -18,6 +18,9 @@ export const setUserPassword = (user: T.User, password: string) =>
   none('POST', `/users/${id(user.id)}:set-password`, { body: { password } });
 export const unlockUser = (user: T.User) => none('POST', `/users/${id(user.id)}:unlock`, { body: {} });
 
+export const allowJoins = (user: T.User, password: string) => json<T.User>('POST', `/users/${id(user.id)}:allow-joins`, { body: { password } });
+export const forbidJoins = (user: T.User) => json<T.User>('POST', `/users/${id(user.id)}:forbid-joins`, { body: {} });
+
 export const getTokens = (all: boolean) => json<T.Page<T.Token>>('GET', '/tokens', { query: { limit: 200, all: all || undefined } });
 export const createToken = (token: { name: string; scopes: T.Scope[]; expires_days: number; cidr?: string }) =>
   json<T.Token & { token: string }>('POST', '/tokens', { body: token, idempotent: true });

@@ -133,6 +133,7 @@ export interface User {
   locked_until: string | null;
   created_at: string;
   last_login_at: string | null;
+  node_key: 'held' | 'ready' | 'none' | null;
   etag: string;
 }
 

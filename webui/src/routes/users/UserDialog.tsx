@@ -45,6 +45,43 @@ function NewPassword({ user }: { user: User }) {
   );
 }
 
+// The signing key of the cluster goes from one administrator to the next, with the giver's password.
+function Joins({ user, onDone }: { user: User; onDone: () => void }) {
+  const [password, setPassword] = useState('');
+  const action = useAction();
+  const key = user.node_key ?? 'none';
+  const change = (allow: boolean): void =>
+    void action.run(async () => {
+      await (allow ? access.allowJoins(user, password) : access.forbidJoins(user));
+      setPassword('');
+      toast(t(allow ? 'users.joins.allowed' : 'users.joins.forbidden', { name: user.username }), { tone: 'ok' });
+      onDone();
+    });
+  return (
+    <div class={css.section}>
+      <Problem error={action.error} />
+      <p>
+        <strong>{t('users.joins')}</strong>
+        <br />
+        {t(`users.joins.${key}`, { name: user.username })}
+      </p>
+      {key === 'ready' && <PasswordField label={t('users.joins.password')} value={password} onInput={setPassword} />}
+      <div class={css.row}>
+        {key === 'ready' && (
+          <Button busy={action.busy} disabled={password === ''} onClick={() => change(true)}>
+            {t('users.joins.allow')}
+          </Button>
+        )}
+        {key === 'held' && (
+          <Button busy={action.busy} onClick={() => change(false)}>
+            {t('users.joins.forbid')}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
 // Switching somebody off acts at once and can be taken back.
 async function setDisabled(user: User, disabled: boolean, onChanged: () => void): Promise<void> {
   const changed = await access.patchUser(user, { disabled });
@@ -149,6 +186,7 @@ export function UserDialog({ user, onClose, onDone, onChanged }: UserDialogProps
         <PasswordField label={t('users.first_password')} value={password} onInput={setPassword} fresh username={username} error={checked.password ?? fieldError(action.error, '/password')} hint={t('users.first_password_hint')} />
       )}
       {user && !me && <Access user={user} onDone={onDone} onChanged={onChanged} />}
+      {user && !me && user.role === 'admin' && !user.disabled && <Joins user={user} onDone={onDone} />}
       {user && !me && <NewPassword user={user} />}
     </Dialog>
   );
