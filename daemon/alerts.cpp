@@ -59,7 +59,8 @@ void add_copies(const ClusterAlerts& in, std::vector<Alert>& out) {
 }
 
 void add_cluster(const ClusterAlerts& in, std::vector<Alert>& out) {
-  if (!in.writable)
+  // Who is refused is not in need of more nodes.
+  if (!in.writable && !in.refused)
     out.push_back({"no_quorum",
                    "critical",
                    "Too few nodes answer: nothing can be changed",
@@ -67,14 +68,15 @@ void add_cluster(const ClusterAlerts& in, std::vector<Alert>& out) {
                    "Bring the missing nodes back, or mend the network between them.",
                    {}});
   if (in.refused)
-    out.push_back({"not_a_member",
-                   "critical",
-                   "The other nodes refuse this one",
-                   "They do not count it as a member: it may have been removed while it was away.",
-                   "If it was removed, make it a new node at its console: samovard --factory-reset. If not, "
-                   "see samovar "
-                   "doctor.",
-                   {}});
+    out.push_back(
+        {"not_a_member",
+         "critical",
+         "This node is no member of its cluster any more",
+         "The other nodes refuse it: it was removed while it was away. What is shown here is as old "
+         "as its last contact.",
+         "To use it again, make it a new node at its console (samovard --factory-reset) and add it. "
+         "If nobody removed it, see samovar doctor.",
+         {}});
   if (!in.cloned.empty())
     out.push_back({"cloned_node",
                    "critical",
@@ -82,7 +84,7 @@ void add_cluster(const ClusterAlerts& in, std::vector<Alert>& out) {
                    "A second machine with the keys of a member was refused: " + in.cloned + ".",
                    "One has a copy of the other's disk. Make the copy a new node: samovard --factory-reset.",
                    {}});
-  if (!in.unreachable.empty())
+  if (!in.unreachable.empty() && !in.refused)
     out.push_back(
         {"node_unreachable",
          "warning",

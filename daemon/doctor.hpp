@@ -67,6 +67,7 @@ struct DoctorFacts {
   bool writable = true;
   WallTime now{};                            // this node's wall clock
   std::optional<Duration> ahead_of_cluster;  // of it, against cluster time
+  bool leads = false;                        // the log, so that cluster time comes from here
 
   unsigned unfinished_joins = 0;  // at an unclaimed node's door within ten minutes
 };

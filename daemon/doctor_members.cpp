@@ -36,12 +36,15 @@ Duration magnitude(Duration span) { return span < Duration::zero() ? -span : spa
 
 std::string port_remedy(const DoctorFacts& facts, const DoctorMember& member) {
   const std::string there = name_of(member);
+  // Somebody answered, and it was not samovard: no firewall says "refused".
+  if (says(member.trouble, "refused"))
+    return there +
+           " is on, but samovard does not run there: start it (systemctl start samovard), or see why "
+           "it stopped (journalctl -u samovard).";
   if (member.reaches_us && *member.reaches_us)
     return there +
            " reaches this node; only the way from here to there is closed: let TCP to its port in, in " +
            "the firewall of " + there + " or between the two. The cluster works meanwhile.";
-  if (says(member.trouble, "refused"))
-    return "Look whether samovard runs on " + there + " (systemctl status samovard).";
   if (heard(facts, member.node_id))
     return there + " is on and its announcements arrive, so a firewall closes its TCP port: open it on " +
            there + ", or on the way there.";
@@ -60,8 +63,12 @@ Check link_check(const DoctorFacts& facts, const DoctorMember& member) {
     }
     return check;
   }
+  if (member.trouble.empty()) {
+    check.detail = "No connection was needed so far.";
+    return check;
+  }
   check.state = CheckState::fail;
-  check.detail = member.trouble.empty() ? "Not connected." : "Not connected: " + member.trouble + ".";
+  check.detail = "Not connected: " + member.trouble + ".";
   if (says(member.trouble, "cloned")) {
     check.remedy = "Reset one of the two machines to its factory state and add it anew.";
   } else if (says(member.trouble, "answers where")) {
@@ -197,6 +204,8 @@ void check_clocks(const DoctorFacts& facts, Checks& out) {
     check.remedy =
         "Use one time server of your network on all nodes (timedatectl, timesyncd.conf). Over a minute, "
         "nobody gets new access keys.";
+    if (facts.leads && facts.ahead_of_cluster && magnitude(*facts.ahead_of_cluster) > kSkewFail)
+      check.detail += " This node leads; the cluster goes by the clocks of the others meanwhile.";
   }
   out.push_back(std::move(check));
 }

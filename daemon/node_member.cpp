@@ -68,6 +68,7 @@ api::NodeReport Node::own_report(bool brief) const {
   report.brief = brief;
   report.version = SAMOVAR_VERSION;
   report.clock = clock_.wall();
+  report.clock_sure = !clock_.behind();
   report.disk = disk_space();
   if (brief) return report;
   report.facts = facts_;

@@ -103,6 +103,8 @@ class NodeNet final : public api::Members {
   GuestStatus guest_status() const;
   std::string cloned_at() const { return cloned_at_; }  // where a second machine with our identity was seen
   const Reports& reports() const { return reports_; }
+  // Our clock minus the one that most members agree with; nothing before another has said its time.
+  std::optional<Duration> clock_ahead() const;
 
   // api::Members
   Task<void> refresh() override { return reports_.refresh(); }
@@ -171,6 +173,7 @@ class NodeNet final : public api::Members {
   // node_net_doctor.cpp
   DoctorMember doctor_member(const cluster::NodeRecord& row) const;
   DoctorFacts doctor_facts() const;
+  unsigned mtu() const;
   Task<ProbeResult> look_at(std::string address);
   void offer_words();
   void peers_changed();

@@ -39,8 +39,11 @@ DoctorMember NodeNet::doctor_member(const cluster::NodeRecord& row) const {
   const api::NodeReport* known = reports_.find(row.id);
   if (known == nullptr) return member;
   member.version = known->version;
-  for (const auto& link : known->links)
-    if (link.to == facts_.id) member.reaches_us = link.up;
+  if (known->mtu > 0) member.mtu = known->mtu;
+  // What it said before it fell silent says nothing about now.
+  if (reports_.reachable(row.id))
+    for (const auto& link : known->links)
+      if (link.to == facts_.id) member.reaches_us = link.up || link.trouble.empty();
   if (const auto ahead = reports_.clock_ahead(row.id)) member.clock_ahead = *ahead;
   return member;
 }
@@ -66,6 +69,7 @@ DoctorFacts NodeNet::doctor_facts() const {
   if (cluster_ == nullptr) return facts;
   facts.writable = cluster_->writable();
   facts.ahead_of_cluster = cluster_->clock_skew();
+  facts.leads = cluster_->status().leader;
   for (const auto& row : cluster_->nodes())
     if (row.state != cluster::NodeState::removed && row.id != facts_.id)
       facts.members.push_back(doctor_member(row));

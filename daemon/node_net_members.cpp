@@ -1,6 +1,7 @@
 // What is known of the members, and what is asked of them.
 #include <algorithm>
 
+#include "daemon/discovery/interfaces.hpp"
 #include "daemon/net/link_probe.hpp"
 #include "daemon/node_net.hpp"
 
@@ -76,6 +77,27 @@ void NodeNet::learn_members(const api::NodeReport& report) {
   if (learnt) refresh_peers();
 }
 
+std::optional<Duration> NodeNet::clock_ahead() const {
+  const bool sure = hooks_.report(true).clock_sure;
+  std::vector<Duration> ahead;  // of ours
+  for (const auto& id : other_ids()) {
+    const api::NodeReport* known = reports_.find(id);
+    const auto theirs = reports_.clock_ahead(id);
+    if (known != nullptr && known->clock_sure && theirs && reports_.reachable(id))
+      ahead.emplace_back(*theirs);
+  }
+  return ahead_of_most(std::move(ahead), sure);
+}
+
+// The MTU of the card whose address comes first among those that others are told.
+unsigned NodeNet::mtu() const {
+  const auto addresses = mesh_addresses();
+  for (const auto& interface : discovery::list_interfaces())
+    for (const auto& address : interface.addresses)
+      if (!addresses.empty() && addresses.front() == dial_address(address, mesh_port())) return interface.mtu;
+  return 0;
+}
+
 api::LinkReport NodeNet::link_of(const net::LinkState& state) const {
   api::LinkReport link;
   link.from = facts_.id;
@@ -115,6 +137,7 @@ Task<Result<Bytes>> NodeNet::answer_report(Bytes body) {
     co_return api::encode_history(table);
   }
   api::NodeReport report = hooks_.report(request.brief);
+  if (!request.brief) report.mtu = mtu();
   if (!request.brief && mesh_)
     for (const auto& state : mesh_->links()) report.links.push_back(link_of(state));
   co_return api::encode_report(report);

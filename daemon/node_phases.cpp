@@ -32,6 +32,7 @@ Result<std::unique_ptr<cluster::Cluster>> Node::open_cluster(const SecretBytes& 
   options.bootstrap = bootstrap;
   options.links.exchange = &net_->exchange();
   options.links.up = [this](const std::string& node_id) { return net_->linked(node_id); };
+  options.links.clock_ahead = [this] { return net_->clock_ahead(); };
   options.join = real_disk().exists(state_->joining_mark());
   options.log.free_bytes_min = std::uint64_t{options_.config.disk_reserve_mib} << 20;
   options.log.ack_before_commit_for_tests = options_.config.plant_early_ack;

@@ -7,6 +7,14 @@
 
 namespace samovar::daemon {
 
+std::optional<Duration> ahead_of_most(std::vector<Duration> others, bool own_sure) {
+  if (others.empty()) return std::nullopt;
+  if (own_sure) others.emplace_back(Duration::zero());
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return -*middle;
+}
+
 Reports::Reports(Loop& loop, net::Exchange& exchange, ReportsHooks hooks)
     : loop_(loop), exchange_(exchange), hooks_(std::move(hooks)) {}
 
@@ -97,6 +105,7 @@ void Reports::take(Entry& entry, api::NodeReport report) {
   // What a brief one does not say stays as it was.
   entry.report->version = std::move(report.version);
   entry.report->clock = report.clock;
+  entry.report->clock_sure = report.clock_sure;
   entry.report->disk = report.disk;
 }
 

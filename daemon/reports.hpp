@@ -35,6 +35,10 @@ struct ReportsHooks {
   std::function<void(const std::string& node_id)> turned;   // reachable, or not any more
 };
 
+// How far our clock is ahead of the one that most agree with: the middle one, the earlier of two. `others`
+// are the others' minus ours; nothing without any, and ours counts only when it is sure.
+std::optional<Duration> ahead_of_most(std::vector<Duration> others, bool own_sure);
+
 class Reports {
  public:
   static constexpr std::chrono::seconds kTick{2};

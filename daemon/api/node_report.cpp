@@ -188,7 +188,9 @@ Bytes encode_report(const NodeReport& report) {
   json value = {{"version", report.version},
                 {"clock", format_time(report.clock)},
                 {"disk", {{"total", report.disk.total_bytes}, {"free", report.disk.free_bytes}}}};
+  if (!report.clock_sure) value["clock_sure"] = false;
   if (report.brief) return to_wire(value);
+  if (report.mtu > 0) value["mtu"] = report.mtu;
   json links = json::array();
   for (const auto& link : report.links) links.push_back(link_json(link));
   const NodeFacts& facts = report.facts;
@@ -214,6 +216,8 @@ Result<NodeReport> decode_report(ByteView bytes) {
   NodeReport report;
   report.version = text_of(value, "version");
   report.clock = time_of(value, "clock");
+  report.clock_sure = find(value, "clock_sure") == nullptr || flag_of(value, "clock_sure");
+  report.mtu = static_cast<unsigned>(std::min<std::uint64_t>(count_of(value, "mtu").value_or(0), 1u << 20));
   if (const json* disk = find(value, "disk"))
     report.disk = {count_of(*disk, "total").value_or(0), count_of(*disk, "free").value_or(0)};
   const json* facts = find(value, "facts");

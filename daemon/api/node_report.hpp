@@ -26,7 +26,9 @@ struct NodeReport {
   NodeFacts facts;  // started_mono is the asker's business: see uptime
   std::chrono::seconds uptime{0};
   std::string version;
-  WallTime clock{};  // its wall clock when it answered
+  WallTime clock{};        // its wall clock when it answered
+  bool clock_sure = true;  // false: behind a time that has certainly passed, as on boards without a battery
+  unsigned mtu = 0;        // of the network card that others reach it by; 0: not known
   DiskSpace disk;
   std::string url;  // of its page
   std::vector<LinkReport> links;

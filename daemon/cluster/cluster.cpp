@@ -104,7 +104,21 @@ void Cluster::Impl::set_carrier(Fields& body, const std::string& named) const {
 }
 
 WallTime Cluster::Impl::now() const {
-  return clock.now(loop.clock(), machine->last_time(), forwarder ? forwarder->clock_skew() : std::nullopt);
+  const auto ahead = skew();
+  const WallTime now = clock.now(loop.clock(), machine->last_time(), ahead);
+  const bool unsure = !ahead && links.clock_ahead && members() > 1 && log->status().leader &&
+                      machine->last_time() != WallTime{} && !links.clock_ahead();
+  // Nobody has confirmed our clock since we lead. After a night without power it is right to be hours later
+  // than the last command, but that can wait for the first answer.
+  return unsure ? std::min(now, clock.at_most(loop.clock()) + kSkewBlocks) : now;
+}
+
+std::optional<Duration> Cluster::Impl::skew() const {
+  if (links.clock_ahead && members() > 1 && log->status().leader) {
+    if (const auto ahead = links.clock_ahead())
+      return *ahead > Duration(kSkewBlocks) || *ahead < -Duration(kSkewBlocks) ? ahead : std::nullopt;
+  }
+  return forwarder ? forwarder->clock_skew() : std::nullopt;
 }
 
 std::size_t Cluster::Impl::members() const {
@@ -210,9 +224,7 @@ raft::ConsensusLog& Cluster::log() { return *impl_->log; }
 const std::string& Cluster::behind() const { return impl_->machine->behind(); }
 unsigned Cluster::level() const { return impl_->level(); }
 
-std::optional<Duration> Cluster::clock_skew() const {
-  return impl_->forwarder ? impl_->forwarder->clock_skew() : std::nullopt;
-}
+std::optional<Duration> Cluster::clock_skew() const { return impl_->skew(); }
 
 bool Cluster::writable() const {
   const raft::ConsensusStatus status = impl_->log->status();

@@ -38,6 +38,10 @@ struct ClusterLinks {
   net::Exchange* exchange = nullptr;
   // Is there a way to this node now? Only for sentences about how many see each other; may be empty.
   std::function<bool(const std::string& node_id)> up = {};
+  // Our clock minus the one that most members agree with, for while we lead: a leader whose clock is years
+  // ahead must not take the cluster's time along. Nothing while no other member has said its time. May be
+  // empty.
+  std::function<std::optional<Duration>()> clock_ahead = {};
 };
 
 struct ClusterOptions {

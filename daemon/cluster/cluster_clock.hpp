@@ -27,6 +27,10 @@ class ClusterClock {
     const auto since = std::chrono::duration_cast<microseconds>((mono - seen_at_) / 64 * 63);
     return std::max(wall, last + since);
   }
+  // What it would be by the last command and the time since, whatever our clock says. After now().
+  WallTime at_most(const Clock& clock) const {
+    return seen_ + std::chrono::duration_cast<std::chrono::microseconds>(clock.mono() - seen_at_);
+  }
 
  private:
   WallTime seen_{};     // the last command's time, and

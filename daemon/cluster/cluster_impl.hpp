@@ -33,7 +33,8 @@ struct Cluster::Impl {
   // Who carries it out: this node when nobody is named.
   void set_carrier(Fields& body, const std::string& named) const;
   WallTime now() const;
-  std::size_t members() const;  // with ourselves
+  std::optional<Duration> skew() const;  // of our clock against cluster time
+  std::size_t members() const;           // with ourselves
   Result<void> may_ask(const std::string& node_id) const;
   Result<void> may_propose(const Command& command) const;
   // Nodes that this one has a way to, with itself: all, and those that vote.

@@ -7,6 +7,9 @@ if(TARGET samovard AND TARGET samovar-worker)
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(cluster_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
   endforeach()
+  add_test(NAME cluster_trust
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_trust.py $<TARGET_FILE:samovard>)
+  set_tests_properties(cluster_trust PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
   foreach(suite Surroundings Refusals Form)
     add_test(NAME cluster_netns.${suite} CONFIGURATIONS netns
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_netns.py $<TARGET_FILE:samovard> ${suite})

@@ -171,7 +171,12 @@ TEST(Doctor, AClosedPortSaysWhichWay) {
   expect_trouble(facts, id, CheckState::fail, "does not answer", "only the way from here to there");
   member.reaches_us.reset();
   member.trouble = "10.0.0.8:7443 refused: nothing listens there, or a firewall rejects it";
-  expect_trouble(facts, id, CheckState::fail, "refused", "systemctl status samovard");
+  expect_trouble(facts, id, CheckState::fail, "refused", "systemctl start samovard");
+  member.reaches_us = true;  // it said so before it was stopped: that is no firewall
+  expect_trouble(facts, id, CheckState::fail, "refused", "samovard does not run there");
+  member.reaches_us.reset();
+  member.trouble.clear();
+  expect_trouble(facts, id, CheckState::ok, "needed", "");
   member.up = true;
   member.reaches_us = false;
   expect_trouble(facts, id, CheckState::warn, "no way to this node", "firewall");
@@ -186,6 +191,13 @@ TEST(Doctor, CertificateTroubleOnEitherSide) {
   expect_trouble(facts, "link:id-of-board-8", CheckState::fail, "cloned", "factory state");
   facts.certificate_trouble = "member/node.crt is not for this node's key";
   expect_trouble(facts, "certificate", CheckState::fail, "node.crt", "backup");
+}
+
+TEST(Doctor, ALeaderWhoseClockIsYearsAheadDoesNotSetTheTime) {
+  DoctorFacts facts = healthy();
+  facts.ahead_of_cluster = std::chrono::hours(24 * 365 * 3);
+  facts.leads = true;
+  expect_trouble(facts, "clock", CheckState::fail, "goes by the clocks of the others", "time server");
 }
 
 TEST(Doctor, AClonedDisk) {

@@ -64,6 +64,17 @@ struct World {
   void run(std::chrono::seconds time) { scheduler.run_for(time); }
 };
 
+TEST(Reports, MostClocksAreRightAndTheEarlierOfTwo) {
+  using std::chrono::seconds;
+  constexpr Duration kYears = std::chrono::hours(24 * 365 * 5);
+  EXPECT_EQ(ahead_of_most({}, true), std::nullopt);
+  EXPECT_EQ(ahead_of_most({-kYears, -kYears + seconds(2)}, true), kYears - seconds(2));  // ours is ahead
+  EXPECT_EQ(ahead_of_most({kYears, seconds(1)}, true), -seconds(1));  // one of the others is: nothing to do
+  EXPECT_EQ(ahead_of_most({-kYears}, true), kYears);
+  EXPECT_EQ(ahead_of_most({kYears}, true), Duration::zero());
+  EXPECT_EQ(ahead_of_most({kYears}, false), -kYears);  // ours is known to be wrong
+}
+
 TEST(Reports, NobodyIsAskedWhenNobodyWatchesAndOthersLead) {
   World t;
   t.reports.start();

@@ -39,6 +39,7 @@ export const doctorTexts = {
   'links.none': 'With one node there are no links.',
   'links.up': 'Up',
   'links.down': 'Down',
+  'links.idle': 'Idle',
   'links.unknown': 'Not told',
   'links.self': 'itself',
   'links.rtt': '{ms} ms',

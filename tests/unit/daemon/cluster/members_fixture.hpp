@@ -92,6 +92,7 @@ class MembersFixture : public ::testing::Test {
     options.join = join;
     options.links.exchange = member.exchange.get();
     options.links.up = [this, id](const std::string& other) { return switch_.connected(id, other); };
+    options.links.clock_ahead = [this] { return clock_ahead_; };
     options.log.heartbeat_ms = 100;
     options.log.election_ms = 600;
     options.log.segment_bytes = 64 * 1024;
@@ -210,6 +211,7 @@ class MembersFixture : public ::testing::Test {
   NewUser user(const std::string& name) { return {name, "Name of " + name, Role::viewer, "$argon2id$hash"}; }
 
   Duration grace_ = std::chrono::seconds(600);
+  std::optional<Duration> clock_ahead_ = Duration::zero();  // of a leader, against the others
   raft::testing::TempDir dir_;
   AsioLoop loop_;
   Switch switch_{loop_};

@@ -32,6 +32,22 @@ TEST_F(MembersTest, ANodeJoinsAndEveryOneTakesWrites) {
   EXPECT_TRUE(verdict->ok);
 }
 
+TEST_F(MembersTest, ALeaderGoesByTheClocksOfTheOthers) {
+  three();
+  Cluster* leader = nullptr;
+  for (const std::string id : {"nod_a", "nod_b", "nod_c"})
+    if (at(id).status().leader) leader = &at(id);
+  ASSERT_NE(leader, nullptr);
+  EXPECT_EQ(leader->clock_skew(), std::nullopt);
+  clock_ahead_ = std::chrono::hours(24 * 365);
+  EXPECT_EQ(leader->clock_skew(), clock_ahead_);
+  // Behind what the others say: its stamps are later than its own clock.
+  clock_ahead_ = -std::chrono::hours(2);
+  EXPECT_GT(leader->now(), loop_.clock().wall() + std::chrono::hours(1));
+  clock_ahead_ = std::chrono::seconds(20);  // within what is let pass
+  EXPECT_EQ(leader->clock_skew(), std::nullopt);
+}
+
 TEST_F(MembersTest, DestroyedKeysLeaveTheLogsOfAllNodes) {
   three();
   NewDataset manifest;

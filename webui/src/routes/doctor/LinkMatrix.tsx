@@ -23,7 +23,8 @@ function Cell({ link, test }: { link: Link | undefined; test?: ComponentChildren
   return (
     <span class={css.link}>
       <span>
-        <Badge tone={link.up ? 'ok' : 'critical'} text={t(link.up ? 'links.up' : 'links.down')} />{' '}
+        {/* Nothing went wrong where nothing was tried: connections are made when there is something to say. */}
+        <Badge tone={link.up ? 'ok' : link.trouble ? 'critical' : 'neutral'} text={t(link.up ? 'links.up' : link.trouble ? 'links.down' : 'links.idle')} />{' '}
         {link.up && link.rtt_ms !== null && <span>{t('links.rtt', { ms: f.number(link.rtt_ms, link.rtt_ms < 10 ? 1 : 0) })}</span>}
       </span>
       {link.up && (
