@@ -269,6 +269,32 @@ class Strangers(unittest.TestCase):
         majority.wait_ready()
 
 
+class AloneFirst(unittest.TestCase):
+    def test_what_a_box_made_alone_gets_its_copies_when_another_joins(self):
+        with Cluster(BINARY, nodes=2, arguments=GRACE) as cluster:
+            cluster.form(count=1)
+            first, second = cluster.nodes
+            table = "a,b,y\n" + "".join(f"{i},{i * 7 % 13},{'yes' if i * 7 % 13 > 5 else 'no'}\n" for i in range(400))
+            dataset = upload(first, "alone", table.encode())
+            job = first.expect(201, "POST", "/api/v1/jobs", {"kind": "glm", "name": "alone", "dataset": dataset,
+                                                             "target": "y"}).json["id"]
+            until("it is trained", lambda: first.asks("/jobs/" + job)["state"] == "done")
+            cluster.join(second)
+            made = self.files(first)
+            self.assertTrue(any("/models/" in name for name in made) and any("/versions/" in name for name in made), made)
+            until("the second has them too", lambda: self.files(second) == made)
+            first.kill()
+            answer = second.expect(200, "POST", "/api/v1/models/alone:predict", {"rows": [{"a": 1, "b": 12}]}, timeout=60)
+            self.assertEqual(len(answer.json["predictions"]), 1, answer)
+
+    @staticmethod
+    def files(node):
+        """Sealed files of data and models, by their places below the state."""
+        root = pathlib.Path(node.state_dir)
+        return {"/" + str(path.relative_to(root)) for path in root.rglob("*")
+                if path.is_file() and path.parent.parent.name in ("models", "versions")}
+
+
 class LostMajority(unittest.TestCase):
     @staticmethod
     def recover(node, ident):

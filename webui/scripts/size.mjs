@@ -1,14 +1,13 @@
-// Fails the build when a first route sends more than 60 kB of compressed JavaScript, or all routes more than 160 kB;
-// warns when all together pass 130 kB. Training, models and their use are five of the screens and 32 kB of that: nobody
-// loads all of it, and the limit of a route, which is what a person waits for, stays.
+// Fails the build when a first route sends more than 60 kB of compressed JavaScript: that is what a person waits for.
+// All screens together may have 200 kB, which nobody loads at once; from 180 kB on there is a warning.
 // What a route sends: the entry, the route's own chunk, and everything those import statically.
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const routeLimit = 60_000;
-const totalWarning = 130_000;
-const totalLimit = 160_000;
+const totalWarning = 180_000;
+const totalLimit = 200_000;
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const manifest = JSON.parse(readFileSync(join(root, '.build', 'manifest.json'), 'utf8'));
 // A page that always draws charts pays for the chart library too, although it arrives a moment later.
