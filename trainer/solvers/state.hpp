@@ -16,6 +16,10 @@ namespace samovar::trainer {
 
 class StateWriter {
  public:
+  StateWriter() = default;
+  // Room for so many beforehand.
+  explicit StateWriter(std::size_t bytes) { bytes_.reserve(bytes); }
+
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void put(T value) { raw(&value, sizeof value); }
   template <class T, class Memory>

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <memory>
 
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "trainer/solvers/large_pages.hpp"
+#include "trainer/solvers/stream_merge.hpp"
 #include "trainer/sync/elastic.hpp"
 
 namespace samovar::trainer {
@@ -54,13 +56,6 @@ struct Mean {
     weight += by;
   }
 };
-
-double weight_of(const EncodedBatch& batch) {
-  if (batch.weight.empty()) return batch.rows;
-  double sum = 0;
-  for (const float weight : batch.weight) sum += weight;
-  return sum;
-}
 
 class Stream {
  public:
@@ -116,6 +111,7 @@ class Stream {
     std::vector<RowRole> roles;
     while (!finished_) {
       const double began = elastic_ ? seconds_now() : 0;
+      const double worked = elastic_ ? work_now() : 0;
       SAMOVAR_TRY(const Batch* read, reader.next());
       if (read == nullptr) {
         SAMOVAR_CHECK(end_pass());
@@ -134,7 +130,7 @@ class Stream {
       seen_ += read->rows();
       ++step_;
       if (elastic_) {
-        SAMOVAR_CHECK(elastic_->stepped(read->rows(), seconds_now() - began));
+        SAMOVAR_CHECK(elastic_->stepped(read->rows(), seconds_now() - began, work_now() - worked));
         SAMOVAR_CHECK(check());
       }
       if (averaging() && seen_ >= next_average_) add_average();
@@ -148,6 +144,11 @@ class Stream {
 
   // ---- several workers ----
 
+  static double work_now() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+  }
   static double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
 
   // A worker's cells stand for one of `now` parts of what all workers see: sums of gradients are that much
@@ -223,15 +224,9 @@ class Stream {
     elastic_->end();
     Fit mean = own;
     Fit centre = own;
-    SAMOVAR_CHECK(merge(parts, mean, centre));
+    SAMOVAR_CHECK(merge_fits(parts, problem_, base_, options_, mean, centre));
     if (rows_.council()->membership().members.size() < 2) return mean;
-    const auto loss = [&](const Fit& fit) {
-      const std::vector<double> weights(fit.weights.begin(), fit.weights.end());
-      return mean_loss(rows_, RowRole::valid, problem_, weights, fit.intercepts);
-    };
-    SAMOVAR_TRY(const double of_mean, loss(mean));
-    SAMOVAR_TRY(const double of_centre, loss(centre));
-    const bool take_centre = of_centre < of_mean;
+    SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, problem_, mean, centre));
     Fit& chosen = take_centre ? centre : mean;
     chosen.rows = mean.rows;
     chosen.steps = mean.steps;
@@ -254,49 +249,6 @@ class Stream {
     table_.weights_of_cells(nullptr, bias_optimizer_, slice.data() + of_inputs * cell_, count - of_inputs,
                             out.data() + of_inputs);
     return out;
-  }
-
-  Result<void> merge(const std::vector<Bytes>& parts, Fit& mean, Fit& centre) const {
-    const std::size_t inputs = problem_.outputs * problem_.width;
-    std::vector<double> weights(inputs), intercepts(problem_.outputs);
-    std::vector<float> centres(inputs + problem_.outputs, std::numeric_limits<float>::quiet_NaN());
-    double total = 0;
-    mean.rows = mean.steps = 0;
-    for (const Bytes& part : parts) {
-      StateReader in(part);
-      std::vector<float> theirs, slice;
-      std::vector<double> their_intercepts;
-      in.get(theirs);
-      in.get(their_intercepts);
-      const auto rows = in.get<std::uint64_t>();
-      const auto steps = in.get<std::uint64_t>();
-      const auto first = in.get<std::uint64_t>();
-      in.get(slice);
-      if (in.failed() || in.left() != 0 || theirs.size() != inputs ||
-          their_intercepts.size() != problem_.outputs || first > centres.size() ||
-          slice.size() > centres.size() - first)
-        return Error{Errc::corrupt, "the model that another worker sent is damaged"};
-      const auto weight = static_cast<double>(rows);
-      for (std::size_t i = 0; i < inputs; ++i) weights[i] += weight * static_cast<double>(theirs[i]);
-      for (std::size_t o = 0; o < problem_.outputs; ++o) intercepts[o] += weight * their_intercepts[o];
-      std::copy(slice.begin(), slice.end(), centres.begin() + static_cast<std::ptrdiff_t>(first));
-      total += weight;
-      mean.rows += rows;
-      mean.steps += steps;
-    }
-    if (!(total > 0)) return {};
-    for (std::size_t i = 0; i < inputs; ++i) {
-      mean.weights[i] = static_cast<float>(weights[i] / total);
-      const float own = centres[i] * static_cast<float>(options_.target_scale);
-      centre.weights[i] = std::isfinite(own) ? own : mean.weights[i];
-    }
-    for (std::size_t o = 0; o < problem_.outputs; ++o) {
-      mean.intercepts[o] = intercepts[o] / total;
-      const double own = (base_[o] + static_cast<double>(centres[inputs + o])) * options_.target_scale +
-                         options_.target_center;
-      centre.intercepts[o] = std::isfinite(own) ? own : mean.intercepts[o];
-    }
-    return {};
   }
 
   void scale_target(EncodedBatch& batch) const {

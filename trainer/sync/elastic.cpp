@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "base/clock.hpp"
 
@@ -24,12 +25,19 @@ enum Kind : std::uint8_t {
 
 // Floats of one message.
 constexpr std::size_t kPieceFloats = 1'000'000;
+constexpr std::size_t kHeadBytes = 64;
 // What exchanges may take of the time that steps do.
 constexpr double kWorkShare = 0.03;
 // An answer that has not come after so many rounds will not come: the other was in another epoch.
 constexpr std::uint32_t kRoundsLate = 20;
 constexpr std::uint32_t kTauMax = 1'000'000;
 
+// Of this thread: what a busy neighbour does not change.
+double work_now() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
 double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
 
 Error damaged() { return {Errc::corrupt, "parameters that another worker sent are damaged"}; }
@@ -42,9 +50,9 @@ double elastic_alpha(double beta, std::size_t members, double rows, double all) 
   return std::min(0.5, beta * share);
 }
 
-std::uint32_t choose_tau(double work, double network, double step) {
-  if (!(step > 0)) return 1;
-  const double tau = std::ceil(std::max(work / (kWorkShare * step), network / step));
+std::uint32_t choose_tau(double work, double step_work, double network, double step) {
+  if (!(step > 0) || !(step_work > 0)) return 1;
+  const double tau = std::ceil(std::max(work / (kWorkShare * step_work), network / step));
   return static_cast<std::uint32_t>(std::clamp(tau, 1.0, static_cast<double>(kTauMax)));
 }
 
@@ -67,7 +75,7 @@ void Elastic::new_epoch() {
   const auto place = std::lower_bound(now.members.begin(), now.members.end(), now.self) - now.members.begin();
   std::tie(low_, high_) = slice_of(static_cast<std::size_t>(place));
   centre_.resize(high_ - low_);
-  for (std::size_t i = low_; i < high_; ++i) centre_[i - low_] = x_[i];
+  x_.copy_to(low_, centre_);
   met_.clear();
   open_ = 0;
   rows_of_round_.clear();
@@ -130,7 +138,7 @@ Result<void> Elastic::send_state(std::uint32_t to) {
       out.put(rows);
     }
     std::vector<float> piece(std::min(kPieceFloats, x_.size() - first));
-    for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = x_[first + i];
+    x_.copy_to(first, piece);
     out.put(piece);
     SAMOVAR_CHECK(council_.send(to, out.take()));
   }
@@ -154,7 +162,9 @@ Result<void> Elastic::hear_state(StateReader& in) {
   if (state_left_ == 0) return {};
   rows_before_ = before;
   for (const auto& [member, rows] : seen) seen_[member] = std::max(seen_[member], rows);
-  for (std::size_t i = 0; i < piece.size(); ++i) x_[first + i] = piece[i];
+  x_.each_run(first, piece.size(), [&](float* to, std::size_t count, std::size_t at) {
+    std::memcpy(to, piece.data() + at, count * sizeof(float));
+  });
   state_left_ -= std::min(state_left_, piece.size());
   return {};
 }
@@ -170,29 +180,32 @@ double Elastic::alpha_of(std::uint32_t member, std::uint64_t rows) {
 }
 
 Result<void> Elastic::exchange() {
-  const double before = seconds_now();
+  const double before = work_now();
   const Membership& now = council_.membership();
   const auto alpha = static_cast<float>(alpha_of(now.self, rows_in_round_));
   for (std::size_t place = 0; place < now.members.size(); ++place) {
     const auto [low, high] = slice_of(place);
     if (now.members[place] == now.self) {
-      for (std::size_t i = low; i < high; ++i) {
-        const float d = alpha * (x_[i] - centre_[i - low]);
-        centre_[i - low] += d;
-        x_[i] -= d;
-      }
+      x_.each_run(low, high - low, [&](float* x, std::size_t count, std::size_t at) {
+        float* const centre = centre_.data() + at;
+        for (std::size_t i = 0; i < count; ++i) {
+          const float d = alpha * (x[i] - centre[i]);
+          centre[i] += d;
+          x[i] -= d;
+        }
+      });
       continue;
     }
     for (std::size_t first = low; first < high; first += kPieceFloats) {
-      StateWriter out;
+      piece_.resize(std::min(kPieceFloats, high - first));
+      x_.copy_to(first, piece_);
+      StateWriter out(piece_.size() * sizeof(float) + kHeadBytes);
       out.put(std::uint8_t{kPush});
       out.put(now.epoch);
       out.put(std::uint64_t{first});
       out.put(rows_in_round_);
       out.put(seen_of(now.self));
-      std::vector<float> piece(std::min(kPieceFloats, high - first));
-      for (std::size_t i = 0; i < piece.size(); ++i) piece[i] = x_[first + i];
-      out.put(piece);
+      out.put(piece_);
       SAMOVAR_CHECK(council_.send(now.members[place], out.take()));
       ++open_;
     }
@@ -201,7 +214,7 @@ Result<void> Elastic::exchange() {
   steps_in_round_ = 0;
   ++figures_.rounds;
   sent_at_ = seconds_now();
-  work_seconds_ += sent_at_ - before;
+  work_seconds_ += work_now() - before;
   return {};
 }
 
@@ -210,7 +223,7 @@ Result<void> Elastic::hear_push(std::uint32_t from, StateReader& in) {
   const auto first = in.get<std::uint64_t>();
   const auto rows = in.get<std::uint64_t>();
   const auto seen = in.get<std::uint64_t>();
-  std::vector<float> theirs;
+  std::vector<float>& theirs = piece_;
   in.get(theirs);
   if (in.failed() || in.left() != 0) return damaged();
   seen_[from] = std::max(seen_[from], seen);
@@ -229,7 +242,7 @@ Result<void> Elastic::hear_push(std::uint32_t from, StateReader& in) {
     centre[i] += d;
     theirs[i] = d;
   }
-  StateWriter out;
+  StateWriter out(theirs.size() * sizeof(float) + kHeadBytes);
   out.put(std::uint8_t{kPull});
   out.put(epoch);
   out.put(first);
@@ -244,12 +257,15 @@ Result<void> Elastic::hear_pull(StateReader& in) {
   const auto first = in.get<std::uint64_t>();
   const auto member = in.get<std::uint32_t>();
   const auto seen = in.get<std::uint64_t>();
-  std::vector<float> d;
+  std::vector<float>& d = piece_;
   in.get(d);
   if (in.failed() || in.left() != 0 || first > x_.size() || d.size() > x_.size() - first) return damaged();
   seen_[member] = std::max(seen_[member], seen);
   if (epoch != council_.membership().epoch) return {};
-  for (std::size_t i = 0; i < d.size(); ++i) x_[first + i] -= d[i];
+  x_.each_run(first, d.size(), [&](float* x, std::size_t count, std::size_t at) {
+    const float* const by = d.data() + at;
+    for (std::size_t i = 0; i < count; ++i) x[i] -= by[i];
+  });
   if (open_ != 0 && --open_ == 0) {
     figures_.round_seconds = seconds_now() - sent_at_;
     figures_.behind = steps_in_round_;
@@ -280,7 +296,7 @@ Result<void> Elastic::hear_pass(StateReader& in) {
 }
 
 Result<void> Elastic::hear(std::uint32_t from, ByteView body) {
-  const double before = seconds_now();
+  const double before = work_now();
   StateReader in(body);
   const auto kind = in.get<std::uint8_t>();
   Result<void> heard;
@@ -313,22 +329,24 @@ Result<void> Elastic::hear(std::uint32_t from, ByteView body) {
     default:
       return damaged();
   }
-  work_seconds_ += seconds_now() - before;
+  work_seconds_ += work_now() - before;
   return heard;
 }
 
-Result<void> Elastic::stepped(std::uint64_t rows, double seconds) {
+Result<void> Elastic::stepped(std::uint64_t rows, double seconds, double work) {
   const std::uint32_t self = council_.membership().self;
   seen_[self] += rows;
   rows_in_round_ += rows;
   ++steps_in_round_;
   step_seconds_ = step_seconds_ == 0 ? seconds : 0.9 * step_seconds_ + 0.1 * seconds;
+  step_work_ = step_work_ == 0 ? work : 0.9 * step_work_ + 0.1 * work;
   SAMOVAR_CHECK(listen(milliseconds(0)));
   if (council_.membership().members.size() < 2 || steps_in_round_ < figures_.tau) return {};
   if (open_ != 0 && steps_in_round_ < kRoundsLate * figures_.tau) return {};
   if (strategy_.tau == 0 && figures_.rounds > 1) {
     // Half the old, half the new: a single slow moment is not the network.
-    const std::uint32_t fitting = choose_tau(work_seconds_, figures_.round_seconds, step_seconds_);
+    const std::uint32_t fitting =
+        choose_tau(work_seconds_, step_work_, figures_.round_seconds, step_seconds_);
     figures_.tau = std::max(1u, (figures_.tau + fitting + 1) / 2);
   }
   figures_.exchange_seconds += work_seconds_;

@@ -12,7 +12,9 @@
 // Threading: one thread; messages come through Council::listen.
 // Ownership: borrows the council and the vector.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
@@ -30,14 +32,26 @@ struct FlatVector {
   std::span<float> head;
   std::span<float> tail;
   std::size_t size() const noexcept { return head.size() + tail.size(); }
-  float& operator[](std::size_t i) const { return i < head.size() ? head[i] : tail[i - head.size()]; }
+  // Calls take(floats, count, from where in the range) for each run of memory that the range has.
+  template <class Take>
+  void each_run(std::size_t first, std::size_t count, Take take) const {
+    const std::size_t in_head = first < head.size() ? std::min(count, head.size() - first) : 0;
+    if (in_head != 0) take(head.data() + first, in_head, std::size_t{0});
+    if (in_head != count) take(tail.data() + (first + in_head - head.size()), count - in_head, in_head);
+  }
+  void copy_to(std::size_t first, std::span<float> out) const {
+    each_run(first, out.size(), [&](const float* from, std::size_t count, std::size_t at) {
+      std::memcpy(out.data() + at, from, count * sizeof(float));
+    });
+  }
 };
 
 // How hard the centre pulls at a member that did `rows` of `all` rows in a round of `members` members.
 double elastic_alpha(double beta, std::size_t members, double rows, double all);
 // Steps between two exchanges so that the work of one is at most a share of the steps', and the network is
-// done with one before the next. `work` and `network`: seconds of an exchange; `step`: of a step.
-std::uint32_t choose_tau(double work, double network, double step);
+// done with one before the next. Seconds of the processor for an exchange and a step; of the clock for the
+// network's answer and a step.
+std::uint32_t choose_tau(double work, double step_work, double network, double step);
 
 class Elastic {
  public:
@@ -47,7 +61,8 @@ class Elastic {
   // All members meet here. What the lead has (a model to go on from, rows that are done) the others take.
   Result<void> begin(FlatVector x, std::uint64_t rows_before, bool resumed, bool joining);
   // After each step: hears the others, exchanges when it is time.
-  Result<void> stepped(std::uint64_t rows, double seconds);
+  // `seconds` of the clock, `work` of this thread: what the step took.
+  Result<void> stepped(std::uint64_t rows, double seconds, double work);
   // The vector is not to be touched any more. Who comes later is told that training is over.
   void end();
   // Nothing of its own to do: hears the others.
@@ -121,12 +136,14 @@ class Elastic {
   std::size_t open_ = 0;  // answers that are still to come
   double sent_at_ = 0;
   double step_seconds_ = 0;
+  double step_work_ = 0;
   double work_seconds_ = 0;  // of exchanges, this round
   std::size_t state_left_ = 0;
   bool state_over_ = false;
   bool finish_ = false;
   bool changed_ = false;
   Figures figures_;
+  std::vector<float> piece_;  // room that is used again
 };
 
 }  // namespace samovar::trainer

@@ -1,0 +1,50 @@
+// What another worker of a job sends: parts, results and parameters, in pieces of any kind and order.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "trainer/sync/council.hpp"
+#include "trainer/sync/elastic.hpp"
+
+namespace {
+
+using namespace samovar;
+using namespace samovar::trainer;
+
+// Hands out the input in messages: two bytes of length before each.
+class Sender final : public PeerGroup {
+ public:
+  explicit Sender(ByteView bytes) : bytes_(bytes) {
+    members_.epoch = 1;
+    members_.self = 1;
+    members_.members = {1, 2};
+  }
+  const Membership& membership() const override { return members_; }
+  Result<void> send(std::uint32_t, ByteView) override { return {}; }
+  Result<std::optional<PeerMessage>> receive(std::chrono::milliseconds) override {
+    if (bytes_.size() < 2) return Error{Errc::conflict, "no more"};
+    const std::size_t size = std::min<std::size_t>(bytes_[0] + 256u * bytes_[1], bytes_.size() - 2);
+    PeerMessage message{2, 1, to_bytes(bytes_.subspan(2, size))};
+    bytes_ = bytes_.subspan(2 + size);
+    return std::optional<PeerMessage>(std::move(message));
+  }
+
+ private:
+  ByteView bytes_;
+  Membership members_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Sender sender(ByteView(data, size));
+  Council council(sender, false);
+  std::vector<float> head(24), tail(2);
+  Elastic elastic(council, StrategySpec{}, 2);
+  // Ends with the input: as lead it waits for the other's part, and hears all that comes before it.
+  if (!elastic.begin({head, tail}, 0, false, false)) return 0;
+  for (int step = 0; step < 64; ++step) {
+    if (!elastic.stepped(10, 0.001, 0.001)) return 0;
+  }
+  return 0;
+}
