@@ -69,6 +69,7 @@ std::pair<std::size_t, std::size_t> Elastic::slice_of(std::size_t place) const {
 
 void Elastic::new_epoch() {
   const Membership& now = council_.membership();
+  epoch_ = now.epoch;
   const double parts = parts_of(now);
   if (rescale_ && parts != parts_before_) rescale_(parts_before_, parts);
   parts_before_ = parts;
@@ -84,7 +85,7 @@ void Elastic::new_epoch() {
 
 Result<void> Elastic::listen(milliseconds wait) {
   SAMOVAR_TRY(const bool changed, council_.listen(wait));
-  if (changed) new_epoch();
+  if (changed && council_.membership().epoch != epoch_) new_epoch();
   return {};
 }
 
@@ -296,6 +297,8 @@ Result<void> Elastic::hear_pass(StateReader& in) {
 }
 
 Result<void> Elastic::hear(std::uint32_t from, ByteView body) {
+  // The council knows of a change before its first message is heard.
+  if (council_.membership().epoch != epoch_) new_epoch();
   const double before = work_now();
   StateReader in(body);
   const auto kind = in.get<std::uint8_t>();

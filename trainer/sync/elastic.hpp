@@ -120,6 +120,7 @@ class Elastic {
   double worse_by_ = 0;
   // The caller's thread.
   FlatVector x_;
+  std::uint64_t epoch_ = 0;  // of the slices
   double parts_before_ = 1;
   std::size_t low_ = 0, high_ = 0;  // of the own slice
   std::vector<float> centre_;
