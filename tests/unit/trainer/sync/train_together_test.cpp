@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/unit/trainer/sync/together.hpp"
 #include "trainer/models/scorer.hpp"
 
@@ -140,6 +142,39 @@ TEST(TrainTogether, AWorkerThatIsCutChangesNothingButTheTime) {
     const json many = evaluation_of_lead(workers.of(lead));
     EXPECT_EQ(one["rows"], many["rows"]) << "the heir has the rows of the one that was lost";
     EXPECT_NEAR(auc(one), auc(many), 0.002) << lost;
+  }
+}
+
+// Whatever the others are at: learning columns, training, choosing, evaluating.
+TEST(TrainTogether, AWorkerMayBeCutAtAnyMoment) {
+  auto table = logistic_table(12'000, 11, 500);
+  SharedTable shared(table);
+  JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 3}});
+  spec.strategy.tau = 1;
+  for (std::uint64_t trial = 0; trial < 24; ++trial) {
+    const auto lost = static_cast<std::uint32_t>(trial % 3);
+    LocalGroup group(deal(shared.blocks(), 3));
+    Workers workers(shared, table.schema(), spec, group);
+    std::atomic<bool> over = false;
+    // When it has said so much; a high number is never reached, and nobody is cut.
+    const std::uint64_t after = trial * trial / 4;
+    std::thread knife([&] {
+      while (!over && group.messages_sent(lost) < after) std::this_thread::yield();
+      if (!over) group.cut(lost, (lost + 1) % 3);
+    });
+    for (std::uint32_t i = 0; i < 3; ++i) workers.start(i);
+    workers.join();
+    over = true;
+    knife.join();
+    int models = 0;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      if (workers.of(i)) {
+        models += workers.of(i)->model.empty() ? 0 : 1;
+      } else {
+        EXPECT_EQ(i, lost) << workers.of(i).error().message();
+      }
+    }
+    EXPECT_EQ(models, 1) << "trial " << trial;
   }
 }
 
