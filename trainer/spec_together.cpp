@@ -37,6 +37,10 @@ void parse_strategy(const Json& json, StrategySpec& strategy, std::vector<SpecFa
   one_of("kind", strategy_names(), strategy.kind);
   one_of("codec", codec_names(), strategy.codec);
   members.yes_no("sync", strategy.sync);
+  // Better refused than done otherwise than asked.
+  if (strategy.sync)
+    members.fault("sync", "choice",
+                  "workers cannot go in step yet: for the same bits every time take one node");
   // A pull of twice the distance swings for ever.
   members.number("beta", 0.01, 1.5, strategy.beta);
   members.whole("tau", 0, kTauMax, strategy.tau);
@@ -76,13 +80,6 @@ Json strategy_schema() {
                         {"description", "How the workers of several nodes become one model."},
                         {"enum", strategy_names()},
                         {"default", usual.kind}};
-  properties["sync"] = {
-      {"type", "boolean"},
-      {"title", "In step"},
-      {"description",
-       "Workers wait for each other: slower, and the same run gives the same model to the bit."},
-      {"default", usual.sync},
-      {"x-advanced", true}};
   properties["beta"] = {{"type", "number"},
                         {"title", "Pull"},
                         {"description", "How far the common model follows the workers at each exchange."},

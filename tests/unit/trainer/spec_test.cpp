@@ -139,5 +139,26 @@ TEST(Spec, PointersAreEscaped) {
   EXPECT_EQ(faults(json), Faults{"/a~1b~0c unknown"});
 }
 
+TEST(Spec, TrainingTogetherHasDefaultsAndBounds) {
+  nlohmann::json json = {{"kind", "glm"}, {"name", "a"}, {"dataset", "dst_1"}, {"target", "yes"}};
+  const ParsedSpec usual = parse_spec(json, nullptr);
+  ASSERT_TRUE(usual.faults.empty());
+  EXPECT_EQ(usual.spec.strategy, StrategySpec{});
+  const nlohmann::json full = to_json(usual.spec);
+  EXPECT_EQ(full["strategy"]["kind"], "easgd");
+  EXPECT_EQ(full["on_lost_node"], "replace");
+  EXPECT_TRUE(parse_spec(full, nullptr).faults.empty());
+  json["strategy"] = {{"kind", "magic"}, {"beta", 7},        {"tau", -1},
+                      {"sync", true},    {"codec", "morse"}, {"x", 1}};
+  json["nodes"] = {{"min", 3}, {"max", 2}};
+  json["on_lost_node"] = "cry";
+  std::vector<std::string> pointers;
+  for (const SpecFault& fault : parse_spec(json, nullptr).faults) pointers.push_back(fault.pointer);
+  std::sort(pointers.begin(), pointers.end());
+  EXPECT_EQ(pointers,
+            (std::vector<std::string>{"/nodes/max", "/on_lost_node", "/strategy/beta", "/strategy/codec",
+                                      "/strategy/kind", "/strategy/sync", "/strategy/tau", "/strategy/x"}));
+}
+
 }  // namespace
 }  // namespace samovar::trainer
