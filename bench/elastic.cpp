@@ -1,8 +1,9 @@
 // One job trained by one worker and by several, each on a core of its own where there are enough: rows a
 // second of the training, and the AUC after as many passes. Generated clicks with 39 hashed inputs.
 //
-// On a busy machine the clock on the wall says little: `two_nodes_cpu` compares what the processors did, with
-// the time the workers waited for each other added, and is what two idle cores would show.
+// On a busy machine the clock on the wall says little: the figures that end in _cpu divide by the mean of the
+// workers' processor seconds and the longest wait for others. That is an estimate of idle cores, no
+// measurement.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -175,7 +176,8 @@ void run(const std::string& dir, bool quick, const std::string& solver, unsigned
   const Outcome two = train_with(blocks, plan.schema, spec, 2);
   tell("two", two);
   print({kBench, "two_nodes", "rows/s wall", two.rows / two.wall, one.rows / one.wall, "one node"});
-  print({kBench, "two_nodes_cpu", "rows/s cpu", two.rows / (two.cpu / 2), one.rows / one.cpu, "one node"});
+  print({kBench, "two_nodes_cpu", "rows/s cpu", two.rows / (two.cpu / 2 + two.waited), one.rows / one.cpu,
+         "one node"});
   print({kBench, "auc_two", "1", two.auc, one.auc, "one node"});
   if (quick) return;
   for (const std::size_t members : {4u, 8u}) {
@@ -183,7 +185,8 @@ void run(const std::string& dir, bool quick, const std::string& solver, unsigned
     tell(members == 4 ? "four" : "eight", many);
     print({kBench, members == 4 ? "auc_four" : "auc_eight", "1", many.auc, one.auc, "one node"});
     print({kBench, members == 4 ? "four_nodes_cpu" : "eight_nodes_cpu", "rows/s cpu",
-           many.rows / (many.cpu / static_cast<double>(members)), one.rows / one.cpu, "one node"});
+           many.rows / (many.cpu / static_cast<double>(members) + many.waited), one.rows / one.cpu,
+           "one node"});
   }
 }
 
