@@ -140,8 +140,13 @@ class Cluster {
   // counts as a new attempt. Anything else is Refusal::job_state. A job can be cancelled from elsewhere (its
   // owner was deleted): Change::Kind::jobs tells.
   Task<Result<JobRecord>> end_job(Call call, JobEnd end);
-  // Of a queued job. Not audited.
+  // Of a queued job, or one that was just paused. Not audited.
   Task<Result<JobRecord>> checkpoint_job(Call call, JobCheckpoint checkpoint);
+  // Who works on what from this epoch on. Refusal::job_state when somebody else carries it out by now, or it
+  // is not queued. Not audited.
+  Task<Result<JobRecord>> plan_job(Call call, JobPlan plan);
+  // Another node carries it out from now on, from its last checkpoint.
+  Task<Result<JobRecord>> take_job(Call call, JobTake take);
   Task<Result<JobRecord>> protect_job(Call call, std::string job_id, bool on);
   // Refusal::job_state while it is queued, Refusal::job_protected. A model it made stays.
   Task<Result<void>> remove_job(Call call, std::string job_id);

@@ -41,7 +41,24 @@ Task<Result<JobRecord>> Cluster::end_job(Call call, JobEnd end) {
 Task<Result<JobRecord>> Cluster::checkpoint_job(Call call, JobCheckpoint checkpoint) {
   Fields body;
   body.set("id", checkpoint.id).set("step", checkpoint.step).set("hash", checkpoint.hash);
+  if (!checkpoint.name.empty() && impl_->level() >= 3) {
+    body.set("name", checkpoint.name).set("bytes", checkpoint.bytes).set("run", checkpoint.run);
+    body.set("holders", checkpoint.holders);
+  }
   co_return co_await impl_->change_job(std::move(call), "job.checkpoint", std::move(body));
+}
+
+Task<Result<JobRecord>> Cluster::plan_job(Call call, JobPlan plan) {
+  Fields body;
+  body.set("id", plan.id).set("node_id", plan.node_id).set("run", plan.run).set("epoch", plan.epoch);
+  body.set("plan", document(plan.plan_json));
+  co_return co_await impl_->change_job(std::move(call), "job.plan", std::move(body));
+}
+
+Task<Result<JobRecord>> Cluster::take_job(Call call, JobTake take) {
+  Fields body;
+  body.set("id", take.id).set("from", take.from).set("node_id", take.node_id);
+  co_return co_await impl_->change_job(std::move(call), "job.take", std::move(body));
 }
 
 Task<Result<JobRecord>> Cluster::protect_job(Call call, std::string job_id, bool on) {

@@ -23,8 +23,10 @@ constexpr std::array kCommands = {
     CommandEntry{"job.begin", apply_job_begin},
     CommandEntry{"job.checkpoint", apply_job_checkpoint},
     CommandEntry{"job.end", apply_job_end},
+    CommandEntry{"job.plan", apply_job_plan, 3},
     CommandEntry{"job.protect", apply_job_protect},
     CommandEntry{"job.remove", apply_job_remove, 1, true},
+    CommandEntry{"job.take", apply_job_take, 3},
     CommandEntry{"model.commit", apply_model_commit},
     CommandEntry{"model.grant", apply_model_grant},
     CommandEntry{"model.promote", apply_model_promote},
@@ -67,7 +69,7 @@ constexpr std::array kLaterFields = {
     LaterField{"dataset.commit", "source", 2},  LaterField{"dataset.update", "copies", 2},
     LaterField{"job.begin", "node_id", 2},      LaterField{"job.end", "node_id", 2},
     LaterField{"model.commit", "files", 2},     LaterField{"operation.begin", "node_id", 2},
-    LaterField{"dataset.commit", "holders", 2},
+    LaterField{"dataset.commit", "holders", 2}, LaterField{"job.checkpoint", "name", 3},
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ Result<Fields> apply_copies_change(Context& context) {
     SAMOVAR_TRY(const CopyChange change, read_change(one));
     if (!apply_change(context.db, change, members)) continue;
     const std::string dataset = dataset_of_key(change.key);
-    if (dataset.empty()) models = true;
+    if (dataset.empty() && !change.key.starts_with("job_")) models = true;
     if (!dataset.empty()) datasets.insert(dataset);
   }
   for (const std::string& id : datasets) context.changed(Change::Kind::datasets, id);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/dataset_commands.hpp"
 #include "daemon/cluster/model_commands.hpp"
 #include "daemon/cluster/rows.hpp"
@@ -23,6 +24,7 @@ constexpr std::size_t kErrorBytesMax = 2048;
 constexpr std::int64_t kQueuedPerUserMax = 100;
 constexpr std::int64_t kQueuedMax = 1000;
 constexpr std::int64_t kJobsMax = 20'000;
+constexpr std::int64_t kEpochMax = std::int64_t{1} << 62;
 
 std::int64_t count_jobs(Db& db, std::string_view state, std::string_view owner_id) {
   Query row(db, "SELECT count(*) FROM jobs WHERE (?1 = '' OR state = ?1) AND (?2 = '' OR owner_id = ?2)",
@@ -60,13 +62,55 @@ Fields details_of(const JobRecord& job) {
   return details;
 }
 
-// To the node that takes it up again; a checkpoint is only where it was made.
+std::string checkpoint_key(const JobRecord& job) { return job.id + "/" + job.checkpoint_name; }
+
+// The row that says how it is carried out, to be changed.
+void need_run(Context& context, const std::string& id) {
+  run(context.db, "INSERT OR IGNORE INTO job_runs VALUES (?, 0, 0, '', '')", id);
+}
+
+// Its files are nobody's from here on.
+void forget_checkpoint(Context& context, const JobRecord& job) {
+  if (job.checkpoint_name.empty()) return;
+  forget_file(context.db, checkpoint_key(job));
+  run(context.db, "UPDATE job_runs SET checkpoint_name = '' WHERE id = ?", job.id);
+}
+
+// To the node that takes it up again. A checkpoint goes with it when there are copies of it, or it is only
+// where it was made.
 Result<void> hand_to(Context& context, const JobRecord& job) {
   if (!context.body.has("node_id")) return {};
   SAMOVAR_TRY(const std::string node_id, context.body.text("node_id", 64, 1));
   if (node_id == job.node_id) return {};
-  run(context.db, "UPDATE jobs SET checkpoint_step = 0, checkpoint_hash = x'' WHERE id = ?", job.id);
+  if (job.checkpoint_name.empty() || holders_of(context.db, checkpoint_key(job)).empty()) {
+    run(context.db, "UPDATE jobs SET checkpoint_step = 0, checkpoint_hash = x'' WHERE id = ?", job.id);
+    forget_checkpoint(context, job);
+  }
   return set_carrier(context, job.id);
+}
+
+// The checkpoint as a stored file with copies; what was kept before is nobody's any more.
+Result<void> keep_file(Context& context, const JobRecord& job) {
+  if (!context.body.has("name")) {
+    forget_checkpoint(context, job);
+    return {};
+  }
+  SAMOVAR_TRY(const std::string name, context.body.text("name", 40, 1));
+  SAMOVAR_TRY(const std::int64_t bytes,
+              context.body.number("bytes", 1, std::numeric_limits<std::int64_t>::max()));
+  SAMOVAR_TRY(const std::int64_t made_by, context.body.number("run", 0, kEpochMax));
+  SAMOVAR_TRY(const auto holders, context.body.texts("holders", kCopiesMax, 64));
+  SAMOVAR_TRY(const Bytes hash, context.body.bytes("hash", kJobHashBytes, kJobHashBytes));
+  if (!name.starts_with("checkpoint-")) return Error{Errc::invalid, "name: is not a checkpoint's"};
+  if (static_cast<std::uint64_t>(made_by) < job.run) return refuse(Refusal::job_state);
+  forget_checkpoint(context, job);
+  need_run(context, job.id);
+  run(context.db, "UPDATE job_runs SET checkpoint_name = ? WHERE id = ?", name, job.id);
+  const std::string key = job.id + "/" + name;
+  record_file(context.db, key, static_cast<std::uint64_t>(bytes), hash);
+  add_holders(context.db, key, holders);
+  forget_holders_removed(context.db);
+  return {};
 }
 
 std::string_view action_of(std::string_view from, std::string_view to) {
@@ -99,6 +143,7 @@ Result<void> finish_job(Context& context, const JobRecord& job, std::string_view
       "UPDATE jobs SET state = 'done', error = '', model_name = ?, model_version = ?, summary_json = ?, "
       "ended_us = ?, checkpoint_step = 0, checkpoint_hash = x'', revision = revision + 1 WHERE id = ?",
       model, version, summary_json, context.now, job.id);
+  forget_checkpoint(context, job);
   context.changed(Change::Kind::jobs, job.id);
   return {};
 }
@@ -137,10 +182,44 @@ Result<Fields> apply_job_checkpoint(Context& context) {
               context.body.number("step", 0, std::numeric_limits<std::int64_t>::max()));
   SAMOVAR_TRY(const Bytes hash, context.body.bytes("hash", 0, kJobHashBytes));
   if (hash.size() != (step == 0 ? 0 : kJobHashBytes)) return Error{Errc::invalid, "hash: has a wrong length"};
-  if (job.state != "queued") return refuse(Refusal::job_state);
+  const bool stored = context.body.has("name");
+  // The last one of a job that was asked to pause comes when it is paused.
+  if (job.state != "queued" && !(stored && job.state == "paused")) return refuse(Refusal::job_state);
+  SAMOVAR_CHECK(keep_file(context, job));
   run(context.db,
       "UPDATE jobs SET checkpoint_step = ?, checkpoint_hash = ?, revision = revision + 1 WHERE id = ?", step,
       hash, job.id);
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_plan(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const std::string node_id, context.body.text("node_id", 64, 1));
+  SAMOVAR_TRY(const std::int64_t run_number, context.body.number("run", 1, kEpochMax));
+  SAMOVAR_TRY(const std::int64_t epoch, context.body.number("epoch", 1, kEpochMax));
+  SAMOVAR_TRY(const std::string plan, read_document(context.body, "plan", kPlanBytesMax));
+  const auto later = [](std::int64_t one, std::uint64_t other) {
+    return static_cast<std::uint64_t>(one) > other;
+  };
+  if (job.state != "queued" || job.node_id != node_id || !later(epoch, job.epoch) ||
+      (job.run > 0 && !later(run_number, job.run - 1)))
+    return refuse(Refusal::job_state);
+  need_run(context, job.id);
+  run(context.db, "UPDATE job_runs SET run = ?, epoch = ?, plan_json = ? WHERE id = ?", run_number, epoch,
+      plan, job.id);
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
+Result<Fields> apply_job_take(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const std::string from, context.body.text("from", 64));
+  SAMOVAR_TRY(const std::string node_id, context.body.text("node_id", 64, 1));
+  if (job.node_id != from || job.state != "queued" || from == node_id) return Fields().set("id", job.id);
+  SAMOVAR_CHECK(hand_to(context, job));
+  run(context.db, "UPDATE jobs SET revision = revision + 1 WHERE id = ?", job.id);
+  context.audit("job.take", job.id, details_of(job).set("from", from).set("to", node_id));
   context.changed(Change::Kind::jobs, job.id);
   return Fields().set("id", job.id);
 }
@@ -188,6 +267,8 @@ Result<Fields> apply_job_remove(Context& context) {
   SAMOVAR_TRY(const JobRecord job, need_job(context));
   if (job.state == "queued") return refuse(Refusal::job_state);
   if (job.protect) return refuse(Refusal::job_protected);
+  forget_checkpoint(context, job);
+  run(context.db, "DELETE FROM job_runs WHERE id = ?", job.id);
   run(context.db, "DELETE FROM jobs WHERE id = ?", job.id);
   run(context.db, "DELETE FROM carriers WHERE id = ?", job.id);
   context.audit("job.remove", job.id, details_of(job).set("state", job.state));

@@ -105,16 +105,19 @@ Fields details_of(const NodeRecord& node) {
   return Fields().set("name", node.name).set("version", node.version).set("addresses", node.addresses);
 }
 
-// Nobody else may go on with it: its uploads and checkpoints are on the node that is gone.
+// Nobody else may go on with it: its uploads are on the node that is gone, and, while jobs trained on one
+// node, their checkpoints. Since then (level 3) the leader gives a job to another node.
 void end_work_of(Context& context, const NodeRecord& node) {
   const std::string why = fmt::format("node {}, which worked on it, was removed", node.name);
   std::vector<std::string> jobs;
-  for (Query row(context.db,
-                 "SELECT j.id FROM jobs j JOIN carriers c ON c.id = j.id WHERE c.node_id = ? AND j.state IN "
-                 "('queued', 'paused') ORDER BY j.id",
-                 node.id);
-       row.next();)
-    jobs.push_back(row.text(0));
+  if (level_of_cluster(context.db) < 3)
+    for (Query row(
+             context.db,
+             "SELECT j.id FROM jobs j JOIN carriers c ON c.id = j.id WHERE c.node_id = ? AND j.state IN "
+             "('queued', 'paused') ORDER BY j.id",
+             node.id);
+         row.next();)
+      jobs.push_back(row.text(0));
   for (const std::string& id : jobs) {
     run(context.db,
         "UPDATE jobs SET state = 'failed', error = ?, ended_us = ?, checkpoint_step = 0, checkpoint_hash = "

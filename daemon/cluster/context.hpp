@@ -93,8 +93,10 @@ Result<Fields> apply_operation_end(Context& context);
 Result<Fields> apply_job_begin(Context& context);
 Result<Fields> apply_job_checkpoint(Context& context);
 Result<Fields> apply_job_end(Context& context);
+Result<Fields> apply_job_plan(Context& context);
 Result<Fields> apply_job_protect(Context& context);
 Result<Fields> apply_job_remove(Context& context);
+Result<Fields> apply_job_take(Context& context);
 // commands_model_commit.cpp
 Result<Fields> apply_model_commit(Context& context);
 // commands_models.cpp

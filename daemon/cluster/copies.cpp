@@ -10,6 +10,7 @@
 namespace samovar::cluster {
 namespace {
 
+constexpr std::string_view kJobs = "job_";
 constexpr std::string_view kSource = "/source";
 constexpr std::string_view kModel = "/model";
 constexpr std::string_view kEvaluation = "/evaluation";
@@ -27,6 +28,7 @@ constexpr std::string_view kAllFiles =
     "UNION ALL SELECT v.evaluation_name, coalesce(f.stored_bytes, 0), v.evaluation_hash, '' FROM "
     "model_versions v LEFT JOIN files f ON f.key = v.evaluation_name WHERE v.evaluation_name LIKE "
     "'%_/evaluation' "
+    "UNION ALL SELECT key, stored_bytes, hash, '' FROM files WHERE key >= 'job_' AND key < 'job`' "
     "ORDER BY key";
 
 // The first text behind all that begin with this one.
@@ -110,6 +112,10 @@ std::optional<StoredFile> find_file(Db& db, std::string_view key) {
   }
   const std::size_t slash = key.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
+  if (key.starts_with(kJobs)) {
+    Query row(db, "SELECT stored_bytes, hash FROM files WHERE key = ?", key);
+    return read_file(row, key);
+  }
   if (key.substr(slash) == kSource) {
     Query row(
         db,
@@ -143,7 +149,9 @@ std::string model_file_key(std::string_view evaluation_name) {
 
 std::string dataset_of_key(std::string_view key) {
   const std::size_t end = std::min(key.find('.'), key.find('/'));
-  if (end == std::string_view::npos || key.ends_with(kModel) || key.ends_with(kEvaluation)) return {};
+  if (end == std::string_view::npos || key.ends_with(kModel) || key.ends_with(kEvaluation) ||
+      key.starts_with(kJobs))
+    return {};
   return std::string(key.substr(0, end));
 }
 

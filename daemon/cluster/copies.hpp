@@ -1,7 +1,8 @@
 // Who holds which sealed file, as rows: keys, holders, what is known of each file.
 //
 // A key is a place below the data folder: "dst_….1/0" and "dst_….1/profile" of a version, "dst_…/source" of
-// the upload it was made of, "mdl_…/model" and "mdl_…/evaluation" of a model's version.
+// the upload it was made of, "mdl_…/model" and "mdl_…/evaluation" of a model's version,
+// "job_…/checkpoint-120" of a training.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,7 +22,7 @@ std::string source_key(std::string_view dataset_id);
 // Of the name that a version's evaluation is kept under, "mdl_…/evaluation"; empty when it has no folder.
 std::string model_file_key(std::string_view evaluation_name);
 bool is_model_folder(std::string_view evaluation_name);
-// The data set a key belongs to; empty for a model's.
+// The data set a key belongs to; empty for a model's or a job's.
 std::string dataset_of_key(std::string_view key);
 
 // Sorted.

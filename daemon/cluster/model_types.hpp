@@ -37,8 +37,30 @@ struct JobRecord {
   // The last checkpoint that was acknowledged: a sealed file of the store.
   std::uint64_t checkpoint_step = 0;  // 0: none
   Bytes checkpoint_hash;
+  std::string checkpoint_name;  // its key is "<id>/<name>"; empty: it lies only where it was made
   Bytes wrapped_key;  // of checkpoints and of the model that comes of it; empty once that was destroyed
+  // How it is carried out now. A run begins when workers do; an epoch whenever who works, or on what,
+  // changes.
+  std::uint64_t run = 0;
+  std::uint64_t epoch = 0;
+  std::string plan_json;  // daemon/jobs/scheduler.hpp; empty: not planned yet
   std::uint64_t revision = 0;
+};
+
+// The plan of an epoch. Refused when another node carries the job out, or a later one is known.
+struct JobPlan {
+  std::string id;
+  std::string node_id;  // who supervises it
+  std::uint64_t run = 0;
+  std::uint64_t epoch = 0;
+  std::string plan_json;
+};
+
+// The node that carried it out is away: another one goes on from the last checkpoint.
+struct JobTake {
+  std::string id;
+  std::string from;  // nothing happens when somebody else has it by now
+  std::string node_id;
 };
 
 struct JobEnd {
@@ -56,6 +78,11 @@ struct JobCheckpoint {
   std::string id;
   std::uint64_t step = 0;
   Bytes hash;
+  // A stored file with copies, "<id>/<name>"; without a name it lies only where it was made.
+  std::string name = {};
+  std::uint64_t bytes = 0;
+  std::vector<std::string> holders = {};
+  std::uint64_t run = 0;  // one of an earlier run is refused
 };
 
 struct JobFilter {
@@ -142,6 +169,7 @@ inline constexpr std::size_t kSpecBytesMax = 256u * 1024;
 inline constexpr std::size_t kSignatureBytesMax = 512u * 1024;
 inline constexpr std::size_t kHeadlineBytesMax = 16u * 1024;
 inline constexpr std::size_t kSummaryBytesMax = 64u * 1024;
+inline constexpr std::size_t kPlanBytesMax = 512u * 1024;
 
 // Letters, digits, '.', '_', '-', the first one a letter or digit. Errc::invalid says what is wrong.
 Result<void> check_model_name(std::string_view name);

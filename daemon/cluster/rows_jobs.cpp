@@ -6,9 +6,12 @@ namespace samovar::cluster {
 namespace {
 
 constexpr const char* kColumns =
-    "id, kind, name, owner_id, dataset_id, dataset_version, spec_json, state, error, attempt, model_name, "
+    "jobs.id, kind, name, owner_id, dataset_id, dataset_version, spec_json, state, error, attempt, "
+    "model_name, "
     "model_version, summary_json, protect, created_us, ended_us, checkpoint_step, checkpoint_hash, "
-    "wrapped_key, revision, coalesce((SELECT node_id FROM carriers c WHERE c.id = jobs.id), '')";
+    "wrapped_key, revision, coalesce((SELECT node_id FROM carriers c WHERE c.id = jobs.id), ''), "
+    "coalesce(r.run, 0), coalesce(r.epoch, 0), coalesce(r.plan_json, ''), coalesce(r.checkpoint_name, '')";
+constexpr const char* kFrom = "jobs LEFT JOIN job_runs r ON r.id = jobs.id";
 
 JobRecord job_of(const Query& row) {
   JobRecord job;
@@ -33,13 +36,17 @@ JobRecord job_of(const Query& row) {
   job.wrapped_key = row.bytes(18);
   job.revision = static_cast<std::uint64_t>(row.number(19));
   job.node_id = row.text(20);
+  job.run = static_cast<std::uint64_t>(row.number(21));
+  job.epoch = static_cast<std::uint64_t>(row.number(22));
+  job.plan_json = row.text(23);
+  job.checkpoint_name = row.text(24);
   return job;
 }
 
 }  // namespace
 
 std::optional<JobRecord> find_job(Db& db, std::string_view id) {
-  Query row(db, fmt::format("SELECT {} FROM jobs WHERE id = ?", kColumns), id);
+  Query row(db, fmt::format("SELECT {} FROM {} WHERE jobs.id = ?", kColumns, kFrom), id);
   if (!row.next()) return std::nullopt;
   return job_of(row);
 }
@@ -49,10 +56,10 @@ std::vector<JobRecord> list_jobs(Db& db, const JobFilter& filter) {
   std::vector<JobRecord> jobs;
   for (Query row(
            db,
-           fmt::format("SELECT {} FROM jobs WHERE (?1 = '' OR state = ?1) AND (?2 IS NULL OR owner_id = "
+           fmt::format("SELECT {} FROM {} WHERE (?1 = '' OR state = ?1) AND (?2 IS NULL OR owner_id = "
                        "?2 OR (model_version > 0 AND EXISTS (SELECT 1 FROM model_grants g WHERE "
-                       "g.model_key = lower(jobs.model_name) AND g.user_id = ?2))) ORDER BY id DESC",
-                       kColumns),
+                       "g.model_key = lower(jobs.model_name) AND g.user_id = ?2))) ORDER BY jobs.id DESC",
+                       kColumns, kFrom),
            filter.state, filter.user_id);
        row.next();)
     jobs.push_back(job_of(row));

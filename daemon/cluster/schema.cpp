@@ -232,6 +232,13 @@ CREATE TABLE carriers (id TEXT PRIMARY KEY, node_id TEXT NOT NULL) WITHOUT ROWID
 CREATE INDEX carriers_by_node ON carriers (node_id);
 )";
 
+// How a job is carried out over the nodes: the plan of its latest epoch, the file of its last checkpoint.
+constexpr const char* kJobRuns = R"(
+CREATE TABLE job_runs (
+  id TEXT PRIMARY KEY, run INTEGER NOT NULL, epoch INTEGER NOT NULL, plan_json TEXT NOT NULL,
+  checkpoint_name TEXT NOT NULL) WITHOUT ROWID;
+)";
+
 constexpr std::array kTables = {
     Table{"meta", "key", kMeta},
     Table{"cluster", "one", kCluster},
@@ -260,6 +267,7 @@ constexpr std::array kTables = {
     Table{"files", "key", kFiles, 4},
     Table{"dataset_copies", "dataset_id", kDatasetCopies, 4},
     Table{"carriers", "id", kCarriers, 4},
+    Table{"job_runs", "id", kJobRuns, 5},
 };
 
 std::int64_t pragma(Db& db, const char* sql) {
@@ -301,7 +309,7 @@ Result<void> downgrade_schema(Db& db, std::int64_t version) {
 
 // Level 1 was a box alone: nobody of that level ever gets a snapshot from another one.
 std::int64_t schema_version_of(unsigned level) {
-  constexpr std::array<std::int64_t, 3> kVersions = {4, 4, 4};  // by level
+  constexpr std::array<std::int64_t, 4> kVersions = {4, 4, 4, 5};  // by level
   return kVersions[std::min<std::size_t>(level, kVersions.size() - 1)];
 }
 

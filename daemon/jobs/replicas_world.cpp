@@ -31,6 +31,10 @@ ReplicaWorld world_of(cluster::Cluster& cluster, std::function<std::vector<clust
       const auto job = cluster.job("job_" + id.substr(4));
       return job && job->state == "queued";
     }
+    if (id.starts_with("job_")) {
+      const auto job = cluster.job(id);
+      return job && (job->state == "queued" || job->state == "paused");
+    }
     for (const auto& record : cluster.operations()) {
       if (record.state != "queued") continue;
       const auto spec = decode_spec(record.spec_json);

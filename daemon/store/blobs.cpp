@@ -25,6 +25,16 @@ Result<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
   return number;
 }
 
+// "checkpoint-120", or "checkpoint-120-b" when that step was reached before.
+bool is_checkpoint(std::string_view name) {
+  constexpr std::string_view kBegin = "checkpoint-";
+  if (!name.starts_with(kBegin)) return false;
+  name.remove_prefix(kBegin.size());
+  if (name.ends_with("-b")) name.remove_suffix(2);
+  return !name.empty() && name.size() <= 19 && name[0] != '0' &&
+         name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 // ---- names ----
@@ -47,6 +57,12 @@ Result<BlobKey> BlobKey::parse(std::string_view text) {
     key.id = folder;
     return key;
   }
+  if (is_id("job", folder)) {
+    if (!is_checkpoint(key.file)) return no_key();
+    key.kind = Kind::job;
+    key.id = folder;
+    return key;
+  }
   const std::size_t dot = folder.find('.');
   if (dot == std::string_view::npos || !is_id("dst", folder.substr(0, dot))) return no_key();
   SAMOVAR_TRY(key.version, parse_number(folder.substr(dot + 1), UINT32_MAX));
@@ -62,6 +78,9 @@ std::string BlobKey::of_version(std::string_view dataset, std::uint32_t version,
 std::string BlobKey::of_source(std::string_view dataset) { return std::string(dataset) + "/source"; }
 std::string BlobKey::of_model(std::string_view store_id, std::string_view file) {
   return std::string(store_id) + "/" + std::string(file);
+}
+std::string BlobKey::of_job(std::string_view job, std::string_view file) {
+  return std::string(job) + "/" + std::string(file);
 }
 std::string BlobKey::text() const {
   return kind == Kind::version ? of_version(id, version, file) : id + "/" + file;
@@ -80,6 +99,8 @@ std::string BlobDir::path(const BlobKey& key) const {
       return dir_.source(key.id);
     case BlobKey::Kind::model:
       return dir_.work_file(DataDir::Work::models, key.id, key.file);
+    case BlobKey::Kind::job:
+      return dir_.work_file(DataDir::Work::jobs, key.id, key.file);
   }
   return {};
 }
@@ -203,7 +224,7 @@ Result<std::vector<std::string>> BlobDir::list() const {
   const auto add = [&keys](const std::string& text) {
     if (BlobKey::parse(text)) keys.push_back(text);
   };
-  for (const char* folder : {"/versions", "/models"}) {
+  for (const char* folder : {"/versions", "/models", "/jobs"}) {
     SAMOVAR_TRY(const auto folders, disk_->list(root_ + folder));
     for (const std::string& name : folders) {
       const auto files = disk_->list(root_ + folder + "/" + name);

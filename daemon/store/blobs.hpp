@@ -3,6 +3,7 @@
 //   dst_….1/0, dst_….1/profile   versions/<dst_…>.<v>/<n>   shards and objects of a version
 //   dst_…/source                 sources/<dst_…>            the upload a data set was made from
 //   mdl_…/model, mdl_…/evaluation                           models/<mdl_…>/<name>
+//   job_…/checkpoint-120         jobs/<job_…>/<name>        checkpoints of a training
 //
 // A file comes whole or not at all: it is written in incoming/, checked, synced, and renamed into its place.
 //
@@ -24,9 +25,9 @@
 namespace samovar::store {
 
 struct BlobKey {
-  enum class Kind : std::uint8_t { version, source, model };
+  enum class Kind : std::uint8_t { version, source, model, job };
   Kind kind = Kind::version;
-  std::string id;             // "dst_…" or "mdl_…"
+  std::string id;             // "dst_…", "mdl_…" or "job_…"
   std::uint32_t version = 0;  // of a version's file
   std::string file;           // "0", "profile", "source", "model"
 
@@ -35,6 +36,7 @@ struct BlobKey {
   static std::string of_version(std::string_view dataset, std::uint32_t version, std::string_view file);
   static std::string of_source(std::string_view dataset);
   static std::string of_model(std::string_view store_id, std::string_view file);
+  static std::string of_job(std::string_view job, std::string_view file);
   std::string text() const;
 };
 inline constexpr std::size_t kBlobKeyBytesMax = 64;

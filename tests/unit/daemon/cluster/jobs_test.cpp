@@ -1,3 +1,4 @@
+#include "daemon/cluster/copies.hpp"
 #include "tests/unit/daemon/cluster/model_fixture.hpp"
 
 namespace samovar::cluster::testing {
@@ -96,6 +97,73 @@ TEST_F(JobsTest, TheLastCheckpointIsNamed) {
   must(apply("job.end", job_end("job_1", "cancelled")));
   EXPECT_EQ(why(checkpoint(100, hash_of(1))), Refusal::job_state);
   EXPECT_EQ(audit("").size(), entries + 1);
+}
+
+TEST_F(JobsTest, OnlyTheNodeThatHasAJobPlansIt) {
+  must(apply("job.begin", job_body("job_1").set("node_id", "nod_a")));
+  const auto plan = [&](const char* node, std::int64_t run, std::int64_t epoch) {
+    return apply("job.plan", id("job_1")
+                                 .set("node_id", node)
+                                 .set("run", run)
+                                 .set("epoch", epoch)
+                                 .set("plan", to_bytes("{\"parts\":1}")));
+  };
+  must(plan("nod_a", 1, 1));
+  must(plan("nod_a", 1, 2));
+  EXPECT_EQ(find_job(db(), "job_1")->epoch, 2u);
+  EXPECT_EQ(find_job(db(), "job_1")->plan_json, "{\"parts\":1}");
+  EXPECT_EQ(why(plan("nod_a", 1, 2)), Refusal::job_state);
+  EXPECT_EQ(why(plan("nod_b", 2, 3)), Refusal::job_state);
+  // Another one has it from now on, and the first one's plans count no more.
+  must(apply("job.take", id("job_1").set("from", "nod_a").set("node_id", "nod_b")));
+  EXPECT_EQ(find_job(db(), "job_1")->node_id, "nod_b");
+  EXPECT_EQ(why(plan("nod_a", 1, 3)), Refusal::job_state);
+  must(plan("nod_b", 3, 3));
+  EXPECT_EQ(why(plan("nod_b", 2, 4)), Refusal::job_state);  // a run before
+  must(apply("job.take", id("job_1").set("from", "nod_a").set("node_id", "nod_c")));
+  EXPECT_EQ(find_job(db(), "job_1")->node_id, "nod_b");
+  must(apply("job.end", job_end("job_1", "cancelled")));
+  EXPECT_EQ(why(plan("nod_b", 3, 5)), Refusal::job_state);
+  EXPECT_EQ(audit("job.take").size(), 1u);
+}
+
+TEST_F(JobsTest, ACheckpointIsAStoredFileUntilTheNextOne) {
+  must(apply("job.begin", job_body("job_1").set("node_id", "nod_a")));
+  const auto checkpoint = [&](std::int64_t step, std::int64_t run) {
+    return apply("job.checkpoint", id("job_1")
+                                       .set("step", step)
+                                       .set("hash", hash_of(1))
+                                       .set("name", "checkpoint-" + std::to_string(step))
+                                       .set("bytes", std::int64_t{100})
+                                       .set("run", run)
+                                       .set("holders", std::vector<std::string>{"nod_a", "nod_b"}));
+  };
+  const auto stored = [&](const char* key) { return find_stored_file(db(), key); };
+  must(checkpoint(40, 0));
+  ASSERT_TRUE(stored("job_1/checkpoint-40"));
+  EXPECT_EQ(stored("job_1/checkpoint-40")->bytes, 100u);
+  EXPECT_EQ(stored("job_1/checkpoint-40")->holders, (std::vector<std::string>{"nod_a", "nod_b"}));
+  must(checkpoint(90, 0));
+  EXPECT_FALSE(stored("job_1/checkpoint-40"));
+  EXPECT_EQ(find_job(db(), "job_1")->checkpoint_name, "checkpoint-90");
+  bool listed = false;
+  for (const auto& file : list_stored_files(db())) listed = listed || file.key == "job_1/checkpoint-90";
+  EXPECT_TRUE(listed);
+  // It goes with the job to another node.
+  must(apply("job.take", id("job_1").set("from", "nod_a").set("node_id", "nod_b")));
+  EXPECT_EQ(find_job(db(), "job_1")->checkpoint_step, 90u);
+  must(apply("job.plan", id("job_1")
+                             .set("node_id", "nod_b")
+                             .set("run", std::int64_t{2})
+                             .set("epoch", std::int64_t{1})
+                             .set("plan", to_bytes("{}"))));
+  EXPECT_EQ(why(checkpoint(120, 1)), Refusal::job_state);  // of the run before
+  // The last one of a job that pauses comes after it did.
+  must(apply("job.end", job_end("job_1", "paused")));
+  must(checkpoint(130, 2));
+  must(apply("job.end", job_end("job_1", "cancelled")));
+  must(apply("job.remove", id("job_1")));
+  EXPECT_FALSE(stored("job_1/checkpoint-130"));
 }
 
 TEST_F(JobsTest, OnlyWhatHasEndedAndIsNotProtectedIsRemoved) {
