@@ -173,6 +173,8 @@ void Node::open_models(const SecretBytes& cmk) {
   options.worker.failpoints = options_.config.failpoints;
   options.worker.program =
       options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.exchange = &net_->exchange();
+  options.nodes = [this] { return net_->storage_nodes(); };
   auto opened = jobs::LocalModels::open(loop_, system_rng(), *cluster_, real_disk(), io_, cpu_, *data_,
                                         security::derive(cmk, security::purpose::kWrap), std::move(options));
   if (!opened) {

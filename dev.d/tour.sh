@@ -92,6 +92,11 @@ tour() {
   note "samovar train glm --data SAMPLE --target readmitted_30d --ignore … --name $model --wait"
   samovar train glm --data "$data" --target readmitted_30d --ignore admission_id,mrn,birth_date \
     --name "$model" --wait
+  if [ "$nodes" -gt 1 ]; then
+    say "which nodes it trained on; any node tells the same"
+    local job; job=$(samovar jobs list --quiet | head -n 1)
+    samovar jobs logs "$job" | grep -E 'Trains on|takes part|lost' || die "the training did not say where it ran"
+  fi
   samovar models promote "$model@1"
 
   local asked=$nodes

@@ -60,8 +60,10 @@ void publish_metric(Services& services, const std::string& id, const jobs::JobMe
   View values = View::array();
   const View columns = metrics_view(point)["cols"];
   for (const View& column : columns) values.push_back(column.empty() ? View(nullptr) : column.back());
-  const View body = {{"id", id}, {"names", point.names}, {"values", std::move(values)}};
-  services.events.publish_sample("job.metric", id, body.dump(), audience_of_job(services, id));
+  View body = {{"id", id}, {"names", point.names}, {"values", std::move(values)}};
+  if (point.worker > 0) body["worker"] = point.worker;
+  const std::string key = point.worker > 0 ? id + "." + std::to_string(point.worker) : id;
+  services.events.publish_sample("job.metric", key, body.dump(), audience_of_job(services, id));
 }
 
 void publish_log(Services& services, const std::string& id, const jobs::JobLogLine& line) {

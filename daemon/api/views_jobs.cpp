@@ -20,6 +20,60 @@ View dataset_name(Services& services, const cluster::Actor& actor, const std::st
   return dataset && cluster::may_see(actor, *dataset) ? View(dataset->name) : View(nullptr);
 }
 
+View node_name(Services& services, const std::string& id) {
+  const auto node = services.cluster().node(id);
+  return node ? View(node->name) : View(nullptr);
+}
+
+View workers_view(Services& services, const std::vector<jobs::JobWorker>& workers) {
+  View items = View::array();
+  for (const auto& worker : workers)
+    items.push_back({{"number", worker.number},
+                     {"node_id", worker.node_id},
+                     {"node", node_name(services, worker.node_id)},
+                     {"state", worker.state},
+                     {"lead", worker.lead},
+                     {"blocks", worker.blocks},
+                     {"rows", worker.rows},
+                     {"step", worker.step},
+                     {"share", worker.share},
+                     {"rows_done", worker.rows_done},
+                     {"pass", worker.pass},
+                     {"samples_per_second", number_or_null(worker.samples_per_second)},
+                     {"loss", number_or_null(worker.loss)},
+                     {"bytes_sent", worker.bytes_sent},
+                     {"bytes_received", worker.bytes_received},
+                     {"wait_seconds", number_or_null(worker.wait_seconds)},
+                     {"staleness", number_or_null(worker.staleness)},
+                     {"watts", number_or_null(worker.watts)},
+                     {"watts_estimated", worker.watts_estimated},
+                     {"joules", worker.joules},
+                     {"since", format_time(worker.since)},
+                     {"error", text_or_null(worker.error)}});
+  return items;
+}
+
+View events_view(const std::vector<jobs::JobEvent>& events) {
+  View items = View::array();
+  for (const auto& event : events)
+    items.push_back({{"seq", event.seq},
+                     {"at", format_time(event.at)},
+                     {"kind", event.kind},
+                     {"node_id", text_or_null(event.node_id)},
+                     {"text", event.text}});
+  return items;
+}
+
+View columns_view(const jobs::JobMetrics& metrics) {
+  View columns = View::array();
+  for (const auto& column : metrics.columns) {
+    View values = View::array();
+    for (const double value : column) values.push_back(number_or_null(value));
+    columns.push_back(std::move(values));
+  }
+  return columns;
+}
+
 }  // namespace
 
 std::string_view state_name(jobs::JobState state) noexcept {
@@ -67,6 +121,14 @@ View job_view(Services& services, const cluster::Actor& actor, const jobs::Job& 
           {"metric", job.metric},
           {"best", number_or_null(job.best)},
           {"queue_position", job.queue_position},
+          {"priority", job.priority},
+          {"home_id", text_or_null(record.node_id)},
+          {"home", node_name(services, record.node_id)},
+          {"run", record.run},
+          {"epoch", record.epoch},
+          {"waiting_for", text_or_null(job.waiting_for)},
+          {"workers", workers_view(services, job.workers)},
+          {"events", events_view(job.events)},
           {"error", text_or_null(record.error)},
           {"attempt", record.attempt},
           {"model", done ? View(record.model_name) : View(nullptr)},
@@ -81,13 +143,15 @@ View job_view(Services& services, const cluster::Actor& actor, const jobs::Job& 
 }
 
 View metrics_view(const jobs::JobMetrics& metrics) {
-  View columns = View::array();
-  for (const auto& column : metrics.columns) {
-    View values = View::array();
-    for (const double value : column) values.push_back(number_or_null(value));
-    columns.push_back(std::move(values));
-  }
-  return {{"names", metrics.names}, {"cols", std::move(columns)}};
+  View body = {{"names", metrics.names}, {"cols", columns_view(metrics)}};
+  View workers = View::array();
+  for (const auto& worker : metrics.workers)
+    workers.push_back({{"number", worker.worker},
+                       {"node_id", worker.node_id},
+                       {"names", worker.names},
+                       {"cols", columns_view(worker)}});
+  body["workers"] = std::move(workers);
+  return body;
 }
 
 View log_line_view(const jobs::JobLogLine& line) {

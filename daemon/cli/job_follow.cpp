@@ -186,6 +186,11 @@ std::string job_sentence(const json& job) {
   if (state != "running") return state;
   std::string text = text_or_empty(job, "step");
   if (text.empty()) text = "starting";
+  if (const auto workers = job.find("workers"); workers != job.end() && workers->is_array()) {
+    std::size_t working = 0;
+    for (const json& worker : *workers) working += worker.value("state", "") == "working" ? 1 : 0;
+    if (working > 1) text += fmt::format(" on {} nodes", working);
+  }
   if (number_or(job, "pass", 0) > 0) text += fmt::format(", pass {:.0f}", number_or(job, "pass", 0));
   if (number_or(job, "rows_per_second", 0) >= 1)
     text += fmt::format(", {} rows/s", human_count(std::round(number_or(job, "rows_per_second", 0))));

@@ -50,6 +50,8 @@ const std::vector<Column> kJob = {{"Id", "/id"},
                                   {"Metric", "/metric"},
                                   {"Best", "/best"},
                                   {"Place in the queue", "/queue_position"},
+                                  {"Looked after by", "/home"},
+                                  {"Waits", "/waiting_for"},
                                   {"Attempt", "/attempt"},
                                   {"Checkpoint at step", "/checkpoint_step", Shape::count},
                                   {"Data set", "/dataset"},
@@ -82,9 +84,45 @@ json rounded(json job) {
   return job;
 }
 
+// Of a training over several nodes.
+const std::vector<Column> kWorkers = {{"WORKER", "/number"},
+                                      {"NODE", "/node"},
+                                      {"STATE", "/state", Shape::text, false, true},
+                                      {"LEAD", "/lead", Shape::yes},
+                                      {"ROWS", "/rows", Shape::count},
+                                      {"ROWS/S", "/samples_per_second", Shape::count},
+                                      {"LOSS", "/loss"},
+                                      {"SENT", "/bytes_sent", Shape::bytes},
+                                      {"WAITED, S", "/wait_seconds"},
+                                      {"WATTS", "/watts", Shape::watts}};
+
+json rounded_workers(json workers) {
+  for (json& worker : workers) {
+    for (const char* key : {"loss", "wait_seconds"})
+      if (worker.contains(key) && worker[key].is_number())
+        worker[key] = fmt::format("{:.4g}", worker[key].get<double>());
+    const auto rate = worker.find("samples_per_second");
+    if (rate != worker.end() && rate->is_number()) *rate = static_cast<std::int64_t>(rate->get<double>());
+  }
+  return workers;
+}
+
 Result<void> show(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(json job, app.get(job_path(invocation.argument(0))));
-  return show_record(app, app.json_like() ? job : rounded(std::move(job)), kJob);
+  const json workers = job.value("workers", json::array());
+  const json events = job.value("events", json::array());
+  SAMOVAR_CHECK(show_record(app, app.json_like() ? job : rounded(std::move(job)), kJob));
+  if (app.json_like() || app.quiet() || app.output() == Output::csv) return {};
+  if (!workers.empty()) {
+    app.io().out("\n");
+    SAMOVAR_CHECK(show_list(app, json{{"items", rounded_workers(workers)}}, kWorkers));
+  }
+  std::string text;
+  for (const json& event : events)
+    text +=
+        fmt::format("{}  {}\n", cell_text(event, {"", "/at", Shape::time}), cell_text(event, {"", "/text"}));
+  if (!text.empty()) app.io().out("\n" + text);
+  return {};
 }
 
 Result<void> act(App& app, const Invocation& invocation, const char* verb, const char* said) {

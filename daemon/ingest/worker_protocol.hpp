@@ -57,6 +57,13 @@ enum class MessageType : std::uint8_t {
   trained = 20,
   scored = 21,
   stop = 22,
+  // Training together with workers of other nodes.
+  peer_send = 23,
+  peer_sent = 24,
+  peer_message = 25,
+  peer_taken = 26,
+  membership = 27,
+  finished = 28,
 };
 
 enum class WorkerMode : std::uint8_t {

@@ -21,23 +21,34 @@ json number_or_null(double value) { return std::isfinite(value) ? json(value) : 
 
 }  // namespace
 
-std::size_t JobHistory::column(std::string_view name) {
-  const auto found = std::find(metrics_.names.begin(), metrics_.names.end(), name);
-  const auto place = static_cast<std::size_t>(found - metrics_.names.begin());
-  if (found == metrics_.names.end()) {
-    metrics_.names.emplace_back(name);
-    metrics_.columns.emplace_back(metrics_.columns.empty() ? 0 : metrics_.columns.front().size(), kUnknown);
+namespace {
+
+std::size_t column(JobMetrics& table, std::string_view name) {
+  const auto found = std::find(table.names.begin(), table.names.end(), name);
+  const auto place = static_cast<std::size_t>(found - table.names.begin());
+  if (found == table.names.end()) {
+    table.names.emplace_back(name);
+    table.columns.emplace_back(table.columns.empty() ? 0 : table.columns.front().size(), kUnknown);
   }
   return place;
 }
 
-JobMetrics JobHistory::add(const MetricMessage& point) {
+// The last point stays: it is what is shown as now.
+void thin(JobMetrics& table) {
+  for (auto& values : table.columns) {
+    std::size_t kept = 0;
+    for (std::size_t i = (values.size() - 1) % 2; i < values.size(); i += 2) values[kept++] = values[i];
+    values.resize(kept);
+  }
+}
+
+JobMetrics add_point(JobMetrics& table, const MetricMessage& point, std::size_t points_max) {
   JobMetrics row;
   const auto put = [&](std::string_view name, double value) {
-    const std::size_t place = column(name);
-    auto& values = metrics_.columns[place];
+    const std::size_t place = column(table, name);
+    auto& values = table.columns[place];
     // All columns are as long as the first, which has this point already.
-    values.resize(metrics_.columns.front().size() + (place == 0 ? 1 : 0), kUnknown);
+    values.resize(table.columns.front().size() + (place == 0 ? 1 : 0), kUnknown);
     values.back() = value;
     row.names.emplace_back(name);
     row.columns.push_back({value});
@@ -46,10 +57,116 @@ JobMetrics JobHistory::add(const MetricMessage& point) {
   put("rows", static_cast<double>(point.rows));
   put("seconds", point.seconds);
   for (const auto& [name, value] : point.values) put(name, value);
-  for (auto& values : metrics_.columns) values.resize(metrics_.columns.front().size(), kUnknown);
-  if (metrics_.columns.front().size() > kPointsMax) thin();
-  find_best();
+  for (auto& values : table.columns) values.resize(table.columns.front().size(), kUnknown);
+  if (table.columns.front().size() > points_max) thin(table);
   return row;
+}
+
+json point_json(const MetricMessage& point) {
+  json values = json::array();
+  for (const auto& [name, value] : point.values) values.push_back({name, number_or_null(value)});
+  return {point.step, point.rows, point.seconds, std::move(values)};
+}
+
+MetricMessage point_of(const json& from) {
+  MetricMessage point;
+  point.step = from.at(0).get<std::uint64_t>();
+  point.rows = from.at(1).get<std::uint64_t>();
+  point.seconds = from.at(2).get<double>();
+  for (const auto& one : from.at(3)) {
+    const json& value = one.at(1);
+    point.values.emplace_back(one.at(0).get<std::string>(), value.is_null() ? kUnknown : value.get<double>());
+    if (point.values.size() > kMetricValuesMax) throw json::other_error::create(501, "too many", nullptr);
+  }
+  return point;
+}
+
+json table_json(const JobMetrics& table) {
+  json columns = json::array();
+  for (const auto& values : table.columns) {
+    json column = json::array();
+    for (const double value : values) column.push_back(number_or_null(value));
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+bool read_table(const json& names, const json& columns, JobMetrics& table) {
+  table.names = names.get<std::vector<std::string>>();
+  for (const auto& column : columns) {
+    auto& values = table.columns.emplace_back();
+    for (const auto& value : column) values.push_back(value.is_null() ? kUnknown : value.get<double>());
+    if (values.size() != table.columns.front().size()) return false;
+  }
+  return table.columns.size() == table.names.size();
+}
+
+}  // namespace
+
+JobMetrics JobHistory::add(const MetricMessage& point) {
+  JobMetrics row = add_point(metrics_, point, kPointsMax);
+  find_best();
+  ++revision_;
+  if (news_.is_array()) news_.push_back({"p", point_json(point)});
+  return row;
+}
+
+JobMetrics JobHistory::add(std::uint32_t worker, const std::string& node_id, const MetricMessage& point) {
+  JobMetrics& table = workers_[worker];
+  table.worker = worker;
+  table.node_id = node_id;
+  JobMetrics row = add_point(table, point, kWorkerPointsMax);
+  row.worker = worker;
+  row.node_id = node_id;
+  if (workers_.size() > kWorkersMax) workers_.erase(workers_.begin());
+  ++revision_;
+  if (news_.is_array()) news_.push_back({"w", worker, node_id, point_json(point)});
+  return row;
+}
+
+const JobEvent& JobHistory::event(WallTime now, std::string kind, std::string node_id, std::string text) {
+  events_.push_back({++event_seq_, now, std::move(kind), std::move(node_id), std::move(text)});
+  if (events_.size() > kEventsMax) events_.pop_front();
+  ++revision_;
+  const JobEvent& one = events_.back();
+  if (news_.is_array())
+    news_.push_back({"e", one.seq, one.at.time_since_epoch().count(), one.kind, one.node_id, one.text});
+  return one;
+}
+
+json JobHistory::take_news() {
+  json news = news_.is_array() ? std::move(news_) : json::array();
+  news_ = json::array();
+  return news;
+}
+
+Result<void> JobHistory::apply(const json& news, const std::function<void(const JobMetrics&)>& point,
+                               const std::function<void(const JobLogLine&)>& line) {
+  const auto time_of = [](const json& from) {
+    return WallTime(std::chrono::microseconds(from.get<std::int64_t>()));
+  };
+  try {
+    for (const json& one : news) {
+      const std::string what = one.at(0).get<std::string>();
+      if (what == "p") {
+        point(add(point_of(one.at(1))));
+      } else if (what == "w") {
+        point(add(one.at(1).get<std::uint32_t>(), one.at(2).get<std::string>(), point_of(one.at(3))));
+      } else if (what == "l") {
+        seq_ = one.at(1).get<std::uint64_t>() - 1;
+        line(log(time_of(one.at(2)), one.at(3).get<std::string>(), one.at(4).get<std::string>()));
+      } else if (what == "e") {
+        event_seq_ = one.at(1).get<std::uint64_t>() - 1;
+        event(time_of(one.at(2)), one.at(3).get<std::string>(), one.at(4).get<std::string>(),
+              one.at(5).get<std::string>());
+      } else {
+        return broken();
+      }
+    }
+  } catch (const json::exception&) {
+    return broken();
+  }
+  return {};
 }
 
 void JobHistory::find_best() {
@@ -64,18 +181,12 @@ void JobHistory::find_best() {
   }
 }
 
-// The last point stays: it is what is shown as now.
-void JobHistory::thin() {
-  for (auto& values : metrics_.columns) {
-    std::size_t kept = 0;
-    for (std::size_t i = (values.size() - 1) % 2; i < values.size(); i += 2) values[kept++] = values[i];
-    values.resize(kept);
-  }
-}
-
 void JobHistory::cut_after(std::uint64_t step) {
+  ++revision_;
+  if (news_.is_array()) news_ = nullptr;  // whoever follows asks for the whole
   if (step == 0) {
     metrics_ = {};
+    workers_.clear();
     metric_.clear();
     best_.reset();
     seconds = joules = 0;
@@ -94,7 +205,11 @@ void JobHistory::cut_after(std::uint64_t step) {
 const JobLogLine& JobHistory::log(WallTime now, std::string level, std::string text) {
   lines_.push_back({++seq_, now, std::move(level), std::move(text)});
   if (lines_.size() > kLinesMax) lines_.pop_front();
-  return lines_.back();
+  ++revision_;
+  const JobLogLine& line = lines_.back();
+  if (news_.is_array())
+    news_.push_back({"l", line.seq, line.at.time_since_epoch().count(), line.level, line.text});
+  return line;
 }
 
 std::vector<JobLogLine> JobHistory::lines(std::uint64_t after, std::size_t limit) const {
@@ -108,12 +223,6 @@ std::vector<JobLogLine> JobHistory::lines(std::uint64_t after, std::size_t limit
 }
 
 Bytes JobHistory::encode() const {
-  json columns = json::array();
-  for (const auto& values : metrics_.columns) {
-    json column = json::array();
-    for (const double value : values) column.push_back(number_or_null(value));
-    columns.push_back(std::move(column));
-  }
   json lines = json::array();
   for (const auto& line : lines_)
     lines.push_back({line.seq, line.at.time_since_epoch().count(), line.level, line.text});
@@ -124,8 +233,17 @@ Bytes JobHistory::encode() const {
               {"rows", rows},
               {"pass", pass},
               {"names", metrics_.names},
-              {"columns", std::move(columns)},
+              {"columns", table_json(metrics_)},
+              {"revision", revision_},
               {"lines", std::move(lines)}};
+  json workers = json::array();
+  for (const auto& [number, table] : workers_)
+    workers.push_back({number, table.node_id, table.names, table_json(table)});
+  if (!workers.empty()) all["workers"] = std::move(workers);
+  json events = json::array();
+  for (const auto& one : events_)
+    events.push_back({one.seq, one.at.time_since_epoch().count(), one.kind, one.node_id, one.text});
+  if (!events.empty()) all["events"] = std::move(events);
   if (started_at) all["started_us"] = started_at->time_since_epoch().count();
   return to_bytes(all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
@@ -143,13 +261,25 @@ Result<JobHistory> JobHistory::decode(ByteView bytes) {
     history.pass = all.at("pass").get<std::uint32_t>();
     if (const auto at = all.find("started_us"); at != all.end())
       history.started_at = WallTime(std::chrono::microseconds(at->get<std::int64_t>()));
-    history.metrics_.names = all.at("names").get<std::vector<std::string>>();
-    for (const auto& column : all.at("columns")) {
-      auto& values = history.metrics_.columns.emplace_back();
-      for (const auto& value : column) values.push_back(number(value));
-      if (values.size() != history.metrics_.columns.front().size()) return broken();
+    if (!read_table(all.at("names"), all.at("columns"), history.metrics_)) return broken();
+    history.revision_ = all.value("revision", std::uint64_t{0});
+    if (const auto workers = all.find("workers"); workers != all.end()) {
+      for (const auto& one : *workers) {
+        JobMetrics& table = history.workers_[one.at(0).get<std::uint32_t>()];
+        table.worker = one.at(0).get<std::uint32_t>();
+        table.node_id = one.at(1).get<std::string>();
+        if (!read_table(one.at(2), one.at(3), table)) return broken();
+      }
     }
-    if (history.metrics_.columns.size() != history.metrics_.names.size()) return broken();
+    if (const auto events = all.find("events"); events != all.end()) {
+      for (const auto& one : *events) {
+        history.events_.push_back({one.at(0).get<std::uint64_t>(),
+                                   WallTime(std::chrono::microseconds(one.at(1).get<std::int64_t>())),
+                                   one.at(2).get<std::string>(), one.at(3).get<std::string>(),
+                                   one.at(4).get<std::string>()});
+        history.event_seq_ = std::max(history.event_seq_, history.events_.back().seq);
+      }
+    }
     for (const auto& line : all.at("lines")) {
       JobLogLine& one = history.lines_.emplace_back();
       one.seq = line.at(0).get<std::uint64_t>();

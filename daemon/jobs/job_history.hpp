@@ -6,7 +6,9 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,17 +23,34 @@ namespace samovar::jobs {
 
 class JobHistory {
  public:
-  static constexpr std::size_t kLinesMax = 2000;     // older ones are dropped
-  static constexpr std::size_t kPointsMax = 4000;    // then every second one goes
+  static constexpr std::size_t kLinesMax = 2000;   // older ones are dropped
+  static constexpr std::size_t kPointsMax = 4000;  // then every second one goes
+  static constexpr std::size_t kWorkerPointsMax = 500;
+  static constexpr std::size_t kWorkersMax = 256;  // whose curves are kept; the oldest go
+  static constexpr std::size_t kEventsMax = 100;
   static constexpr std::size_t kBytesMax = 8 << 20;  // of the file
 
   // The point as a table of one row, for whoever listens.
   JobMetrics add(const MetricMessage& point);
+  // Of one worker of several.
+  JobMetrics add(std::uint32_t worker, const std::string& node_id, const MetricMessage& point);
   const JobLogLine& log(WallTime now, std::string level, std::string text);
+  const JobEvent& event(WallTime now, std::string kind, std::string node_id, std::string text);
+
+  // The same on another node: what the calls above changed, one after the other, each counting the revision
+  // up by one. Whoever misses some asks for the whole.
+  std::uint64_t revision() const noexcept { return revision_; }
+  void skip_revisions(std::uint64_t count) noexcept { revision_ += count; }
+  nlohmann::json take_news();
+  // Errc::corrupt for what take_news would not give. `point` and `line` hear of each.
+  Result<void> apply(const nlohmann::json& news, const std::function<void(const JobMetrics&)>& point,
+                     const std::function<void(const JobLogLine&)>& line);
   // What came after the checkpoint that is gone on from happens again; with 0 all of it does.
   void cut_after(std::uint64_t step);
 
   const JobMetrics& metrics() const noexcept { return metrics_; }
+  const std::map<std::uint32_t, JobMetrics>& worker_metrics() const noexcept { return workers_; }
+  const std::deque<JobEvent>& events() const noexcept { return events_; }
   std::vector<JobLogLine> lines(std::uint64_t after, std::size_t limit) const;
   // The deciding metric and its best value.
   const std::string& metric() const noexcept { return metric_; }
@@ -50,11 +69,14 @@ class JobHistory {
   std::uint32_t pass = 0;
 
  private:
-  std::size_t column(std::string_view name);
-  void thin();
   void find_best();
 
   JobMetrics metrics_;
+  std::map<std::uint32_t, JobMetrics> workers_;
+  std::deque<JobEvent> events_;
+  std::uint64_t event_seq_ = 0;
+  std::uint64_t revision_ = 0;
+  nlohmann::json news_;  // since take_news(); null: nobody asked yet
   std::deque<JobLogLine> lines_;
   std::uint64_t seq_ = 0;
   std::string metric_;

@@ -60,8 +60,11 @@ LocalModels::LocalModels(Loop& loop, Rng& rng, cluster::Cluster& cluster, Disk& 
       options_(std::move(options)),
       dir_(std::make_unique<store::DataDir>(std::move(dir))),
       warm_(options_.warm_bytes),
-      // One training and one batch of predictions beside it.
-      workers_("models", 2, 4) {}
+      // Trainings of this and other nodes, and one batch of predictions beside them.
+      workers_("models", 5, 8) {
+  SAMOVAR_ASSERT(options_.exchange != nullptr);
+  relay_ = std::make_unique<PeerRelay>(loop_, *options_.exchange);
+}
 
 LocalModels::~LocalModels() { stop(); }
 
@@ -122,16 +125,19 @@ void LocalModels::start() {
     begin_accepted();
   });
   arm_sweep();
+  options_.exchange->on_ask(net::Topic::job, [this](std::string from, Bytes body) {
+    return on_ask(std::move(from), std::move(body));
+  });
+  options_.exchange->on_tell(net::Topic::job,
+                             [this](const std::string& from, Bytes body) { on_tell(from, std::move(body)); });
+  if (options_.nodes) arm_watch();
 }
 
 void LocalModels::begin_accepted() {
   cluster::JobFilter queued;
   queued.state = "queued";
-  // Newest first; they were accepted the other way round.
   for (const auto& record : cluster_.jobs(queued))
-    if (is_mine(record) && std::find(queue_.begin(), queue_.end(), record.id) == queue_.end() &&
-        (!running_ || running_->job_id != record.id))
-      queue_.push_front(record.id);
+    if (is_mine(record)) enqueue(record.id);
   spawn(load_histories());
   run_next_scoring();
 }
@@ -139,9 +145,13 @@ void LocalModels::begin_accepted() {
 void LocalModels::stop() {
   stopping_ = true;
   loop_.cancel(sweep_timer_);
-  if (running_) {
-    running_->stopping.store(true);
-    running_->signals.kill.store(true);
+  loop_.cancel(watch_timer_);
+  options_.exchange->on_ask(net::Topic::job, nullptr);
+  options_.exchange->on_tell(net::Topic::job, nullptr);
+  for (const auto& [ref, member] : members_) {
+    loop_.cancel(member->alive_timer);
+    member->stopping.store(true);
+    member->signals.kill.store(true);
   }
   for (const auto& [id, batch] : batches_) batch->signals.kill.store(true);
 }

@@ -1,8 +1,13 @@
-// Training and prediction on one node: jobs in its worker, models in its store, both in the replicated state.
+// Training and prediction: jobs in workers of this and other nodes, models in the store, both in the
+// replicated state.
 //
 //   local_models.cpp          birth, recovery after a cut, keys, listeners
 //   local_models_jobs.cpp     checking, accepting, pausing, showing jobs
-//   local_models_train.cpp    the queue, from worker to model version
+//   local_models_queue.cpp    which jobs run here, and whose home is gone
+//   local_models_crew.cpp     a job that this node looks after: its workers on all nodes
+//   local_models_member.cpp   a worker of this node, from its order to its end
+//   local_models_train.cpp    what comes of a worker: checkpoints and the model version
+//   local_models_live.cpp     how jobs stand, told to the other nodes
 //   local_models_history.cpp  curves and logs
 //   local_models_keep.cpp     the registry: stages, grants, exports, imports, removal
 //   local_models_predict.cpp  warm models and single requests
@@ -30,8 +35,10 @@
 #include "daemon/jobs/energy_meter.hpp"
 #include "daemon/jobs/job_estimate.hpp"
 #include "daemon/jobs/job_history.hpp"
+#include "daemon/jobs/job_message.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/jobs/model_service.hpp"
+#include "daemon/jobs/peer_relay.hpp"
 #include "daemon/jobs/train_runner.hpp"
 #include "daemon/jobs/warm_models.hpp"
 #include "daemon/power/sample.hpp"
@@ -51,6 +58,10 @@ struct LocalModelsOptions {
   std::string version;                 // of the program, for the lineage
   WorkerOptions worker;
   store::SpaceRules space;
+  net::Exchange* exchange = nullptr;                         // also of a box alone: it speaks to itself
+  std::function<std::vector<cluster::StorageNode>()> nodes;  // members, and who can be reached
+  unsigned jobs_at_once = 2;                                 // that this node looks after
+  Duration home_lost = std::chrono::seconds(8);  // a job whose home is away so long is given to another node
 };
 
 class LocalModels final : public ModelService {
@@ -153,18 +164,70 @@ class LocalModels final : public ModelService {
   Task<Result<Job>> requeue(cluster::Call call, std::string id, bool (*allowed)(std::string_view state));
   Task<void> until_ended(std::string id);
 
-  // local_models_train.cpp
-  struct Run;  // one training under way
+  struct Run;                                 // a training that this node looks after
+  struct Member;                              // a worker of this node
+  using RunPtr = std::shared_ptr<Run>;        // shared: tasks end after it
+  using MemberPtr = std::shared_ptr<Member>;  // shared with the thread beside the worker
+
+  // local_models_queue.cpp
   void adopt(const std::string& id);
+  void enqueue(const std::string& id);
+  bool is_known(const std::string& id) const;
+  RunPtr run_of(std::string_view id) const;
   void run_next();
-  Task<void> run(std::string job_id);
-  Task<Result<void>> carry_out(std::shared_ptr<Run> run, const cluster::JobRecord& record);
-  Result<TrainTask> prepare(Run& run, const cluster::JobRecord& record) const;
-  TrainHooks hooks_for(const std::shared_ptr<Run>& run);
-  Task<Result<void>> commit_checkpoint(std::shared_ptr<Run> run, SavedFile file);
-  Task<Result<void>> commit_model(std::shared_ptr<Run> run, TrainedMessage trained);
-  Task<void> conclude(std::shared_ptr<Run> run, Result<void> done);
-  std::string summary_of(const Run& run, std::string_view trained_json) const;
+  Task<void> run(RunPtr run);
+  Task<void> conclude(RunPtr run, Result<void> done);
+  unsigned units_of(const cluster::JobRecord& record) const;
+  unsigned units_used() const;
+  void arm_watch();
+  void watch();
+  Task<void> move_job(cluster::JobRecord record, std::string to);
+  void tidy_checkpoints(const std::string& id);
+
+  // local_models_crew.cpp
+  Task<Result<void>> carry_out(RunPtr run);
+  Task<Result<void>> carry_out_once(RunPtr run, cluster::JobRecord record);
+  Result<void> settle(Run& run, const cluster::JobRecord& record);
+  Task<void> order(RunPtr run, std::uint32_t number, std::string node, Bytes message);
+  Task<Result<void>> announce(RunPtr run);
+  Task<Result<void>> until_quiet(RunPtr run);
+  void stop_workers(const RunPtr& run, bool save);
+  std::vector<std::string> nodes_up(const Run& run) const;
+  std::string node_name(const std::string& id) const;
+  void on_news(const std::string& from, const JobNews& news);
+  void take_metric(Run& run, JobWorker& worker, const MetricMessage& metric);
+  void wake(Run& run);
+
+  // local_models_member.cpp
+  Task<Result<Bytes>> on_ask(std::string from, Bytes body);
+  void on_tell(const std::string& from, Bytes body);
+  Task<Result<Bytes>> on_prepare(std::string from, JobPrepare order);
+  Result<Bytes> on_epoch(const std::string& from, const JobEpoch& order);
+  Result<Bytes> on_stop(const std::string& from, const JobStop& order);
+  Task<void> bring_more(MemberPtr member, std::vector<std::uint32_t> shards, std::uint64_t turn);
+  Task<Result<void>> bring_shards(MemberPtr member, std::vector<std::uint32_t> shards);
+  Task<void> work(MemberPtr member, JobPrepare order);
+  Task<Result<bool>> work_until_end(MemberPtr member, JobPrepare order);
+  Result<TrainTask> prepare(Member& member, const cluster::JobRecord& record) const;
+  TrainHooks hooks_for(const MemberPtr& member);
+  void tell_home(const Member& member, JobNews news);
+  void tell_alive(const MemberPtr& member);
+  void end_members(const std::string& job_id, std::uint64_t before_run);
+
+  // local_models_train.cpp
+  Task<Result<void>> commit_checkpoint(MemberPtr member, SavedFile file, std::string name);
+  Task<Result<void>> commit_model(MemberPtr member, TrainedMessage trained);
+  std::string summary_of(const std::string& job_id, const JobSize& size, std::string_view trained_json) const;
+
+  // local_models_live.cpp
+  struct Live;  // a job of another node, as that node told
+  static const std::string& home_of(const Live& live);
+  void tell_live(Run& run, bool over);
+  void on_live(const std::string& from, const JobLive& message);
+  Task<void> fetch_history(std::string from, std::string job_id);
+  Result<Bytes> on_history(const JobHistoryAsk& asked) const;
+  void show_live(const cluster::JobRecord& record, Job& job) const;
+  void show_run(const Run& run, Job& job) const;
 
   // local_models_history.cpp
   void log_line(const std::string& job_id, std::string level, std::string text);
@@ -217,8 +280,16 @@ class LocalModels final : public ModelService {
   // Loop only.
   std::unique_ptr<store::DataDir> dir_;
   Listener listener_;
-  std::deque<std::string> queue_;  // of job ids
-  std::shared_ptr<Run> running_;   // shared with the thread beside the worker
+  std::deque<std::string> queue_;  // of job ids, by priority
+  std::map<std::string, RunPtr, std::less<>> runs_;
+  std::map<WorkerRef, MemberPtr> members_;
+  std::unique_ptr<PeerRelay> relay_;
+  std::map<std::string, std::shared_ptr<Live>, std::less<>> live_;
+  std::map<std::string, MonoTime> away_since_;  // nodes that cannot be reached, for the leader
+  std::set<std::string> moving_;                // jobs that are being given to another node
+  std::set<std::string> tidying_;
+  Loop::Id watch_timer_ = 0;
+  power::Sample sample_;
   std::map<std::string, JobHistory, std::less<>> histories_;
   std::set<std::string> unsaved_;  // histories that changed since they were written
   std::set<std::string> saving_;   // those that are being written

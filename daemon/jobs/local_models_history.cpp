@@ -21,7 +21,7 @@ JobHistory& LocalModels::history_of(const std::string& job_id) {
   if (histories_.size() >= kHistoriesMax) {
     // Ids sort by age; the oldest that is not at work goes, and is in its file.
     for (auto it = histories_.begin(); it != histories_.end(); ++it) {
-      if (running_ && running_->job_id == it->first) continue;
+      if (runs_.contains(it->first) || live_.contains(it->first)) continue;
       histories_.erase(it);
       break;
     }
@@ -49,8 +49,10 @@ Task<void> LocalModels::write_history(std::string job_id) {
     auto key = unwrap("job-key", job_id, record->wrapped_key);
     if (!key) break;
     auto work = [disk = &disk_, key = *key, path = dir_->work_file(Work::jobs, job_id, kHistoryName), job_id,
-                 text = history->second.encode()] {
-      return security::write_sealed_file(*disk, path, *key, history_place(job_id), text);
+                 text = history->second.encode(), dir = dir_.get()]() -> Result<void> {
+      SAMOVAR_CHECK(dir->make_work(Work::jobs, job_id, false));
+      SAMOVAR_CHECK(security::write_sealed_file(*disk, path, *key, history_place(job_id), text));
+      return {};
     };
     auto written = co_await run_on(io_, loop_, std::move(work));
     if (!written)

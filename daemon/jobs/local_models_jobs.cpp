@@ -22,7 +22,6 @@ using security::SecretBytes;
 namespace {
 
 constexpr std::chrono::milliseconds kEndStep{20};
-constexpr double kShareMin = 0.02;  // before that nothing can be said about the rest
 
 Error no_job() { return {Errc::not_found, "there is no such job"}; }
 
@@ -134,10 +133,8 @@ Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) 
   if (!begun) co_return std::move(begun).error();
   // Asked for twice under one request id, it is queued once.
   const std::string id = begun->id;
-  const bool known =
-      (running_ && running_->job_id == id) || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
-  if (begun->state == "queued" && !known) {
-    queue_.push_back(id);
+  if (begun->state == "queued" && !is_known(id)) {
+    enqueue(id);
     tell(id);
     run_next();
   }
@@ -185,17 +182,13 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
   }
   const auto waits = std::find(queue_.begin(), queue_.end(), record.id);
   if (waits != queue_.end()) job.queue_position = static_cast<unsigned>(waits - queue_.begin()) + 1;
-  if (running_ && running_->job_id == record.id) {
-    const Run& run = *running_;
-    const double ran = std::chrono::duration<double>(loop_.clock().mono() - run.began).count();
-    job.state = JobState::running;
-    job.step = run.step;
-    job.share = run.share;
-    job.seconds = run.seconds_before + ran;
-    if (ran > 0 && job.rows > run.rows_begin)
-      job.rows_per_second = static_cast<double>(job.rows - run.rows_begin) / ran;
-    if (run.share > kShareMin) job.seconds_left = ran * (1 - run.share) / run.share;
-  }
+  job.priority = priority_of(record);
+  if (const auto history = histories_.find(record.id); history != histories_.end())
+    job.events = {history->second.events().begin(), history->second.events().end()};
+  if (const RunPtr run = run_of(record.id); run && record.state == "queued")
+    show_run(*run, job);
+  else
+    show_live(record, job);
   return job;
 }
 
@@ -226,7 +219,10 @@ Result<Job> LocalModels::job(const cluster::Actor& actor, std::string_view id) c
 Result<JobMetrics> LocalModels::metrics(const cluster::Actor& actor, std::string_view id) const {
   SAMOVAR_CHECK(find_job(actor, id));
   const auto history = histories_.find(id);
-  return history == histories_.end() ? JobMetrics{} : history->second.metrics();
+  if (history == histories_.end()) return JobMetrics{};
+  JobMetrics all = history->second.metrics();
+  for (const auto& [number, worker] : history->second.worker_metrics()) all.workers.push_back(worker);
+  return all;
 }
 
 Result<std::vector<JobLogLine>> LocalModels::logs(const cluster::Actor& actor, std::string_view id,
@@ -238,7 +234,7 @@ Result<std::vector<JobLogLine>> LocalModels::logs(const cluster::Actor& actor, s
 
 // A worker is given a minute for its last checkpoint; then it is ended.
 Task<void> LocalModels::until_ended(std::string id) {
-  while (running_ && running_->job_id == id && !stopping_) co_await jobs::pause(loop_, kEndStep);
+  while (runs_.contains(id) && !stopping_) co_await jobs::pause(loop_, kEndStep);
 }
 
 Task<Result<Job>> LocalModels::pause(cluster::Call call, std::string id) {
@@ -246,12 +242,12 @@ Task<Result<Job>> LocalModels::pause(cluster::Call call, std::string id) {
   if (!cluster::may_stop_job(call.actor, record))
     co_return Error{Errc::denied, "only its owner or an administrator may pause a job"};
   if (record.state != "queued") co_return cluster::refuse(cluster::Refusal::job_state);
-  if (running_ && running_->job_id == id) {
-    if (running_->committing) co_return cluster::refuse(cluster::Refusal::job_state);
-    if (running_->end_state.empty()) {
-      running_->end_state = "paused";
-      running_->end_call = std::move(call);
-      running_->signals.stop.store(true);
+  if (const RunPtr run = run_of(id)) {
+    if (run->committing) co_return cluster::refuse(cluster::Refusal::job_state);
+    if (run->end_state.empty()) {
+      run->end_state = "paused";
+      run->end_call = std::move(call);
+      wake(*run);
     }
     co_await until_ended(id);
   } else {
@@ -270,11 +266,11 @@ Task<Result<Job>> LocalModels::cancel(cluster::Call call, std::string id) {
   SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
   if (!cluster::may_stop_job(call.actor, record))
     co_return Error{Errc::denied, "only its owner or an administrator may cancel a job"};
-  if (running_ && running_->job_id == id) {
-    if (running_->committing) co_return cluster::refuse(cluster::Refusal::job_state);
-    running_->end_state = "cancelled";
-    running_->end_call = std::move(call);
-    running_->signals.kill.store(true);
+  if (const RunPtr run = run_of(id)) {
+    if (run->committing) co_return cluster::refuse(cluster::Refusal::job_state);
+    run->end_state = "cancelled";
+    run->end_call = std::move(call);
+    wake(*run);
     co_await until_ended(id);
   } else {
     cluster::JobEnd end{id, "cancelled", "", "{}"};
@@ -301,9 +297,7 @@ Task<Result<Job>> LocalModels::requeue(cluster::Call call, std::string id,
   if (!is_mine(record) && (!carrier || carrier->state == cluster::NodeState::removed)) end.node_id = self();
   auto queued = co_await cluster_.end_job(std::move(call), std::move(end));
   if (!queued) co_return std::move(queued).error();
-  const bool known =
-      (running_ && running_->job_id == id) || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
-  if (is_mine(*queued) && !known) queue_.push_back(id);
+  if (is_mine(*queued)) enqueue(id);
   tell(id);
   run_next();
   co_return shown(*queued);

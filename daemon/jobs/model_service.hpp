@@ -31,6 +31,39 @@ namespace samovar::jobs {
 enum class JobState : std::uint8_t { queued, running, paused, done, failed, cancelled };
 std::string_view to_string(JobState state) noexcept;
 
+// One worker of a job that trains on several nodes, as last heard of.
+struct JobWorker {
+  std::uint32_t number = 0;
+  std::string node_id;
+  std::string state;  // preparing, working, done, lost
+  bool lead = false;
+  std::uint32_t blocks = 0;
+  std::uint64_t rows = 0;  // of the data set that are its own
+  std::string step;
+  double share = 0;
+  std::uint64_t rows_done = 0;
+  std::uint32_t pass = 0;
+  std::optional<double> samples_per_second;
+  std::optional<double> loss;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::optional<double> wait_seconds;
+  std::optional<double> staleness;
+  std::optional<double> watts;
+  bool watts_estimated = true;
+  double joules = 0;
+  WallTime since{};
+  std::string error;
+};
+
+struct JobEvent {
+  std::uint64_t seq = 0;
+  WallTime at{};
+  std::string kind;  // began, lost, joined, moved, paused, checkpoint, ended, …
+  std::string node_id;
+  std::string text;
+};
+
 // The record with what is known of its progress.
 struct Job {
   cluster::JobRecord record;
@@ -48,11 +81,18 @@ struct Job {
   std::optional<double> best;
   unsigned queue_position = 0;
   std::optional<WallTime> started_at;
+  int priority = 0;
+  std::string waiting_for;  // a sentence while too few nodes are there
+  std::vector<JobWorker> workers;
+  std::vector<JobEvent> events;  // the last ones
 };
 
 struct JobMetrics {                          // columnar, for charts
   std::vector<std::string> names;            // "step", "seconds", "rows", "train_loss", …
   std::vector<std::vector<double>> columns;  // NaN: not known at that point
+  std::uint32_t worker = 0;                  // whose; 0: the job's
+  std::string node_id = {};                  // of the worker
+  std::vector<JobMetrics> workers = {};      // of a job that trains on several nodes
 };
 
 struct JobLogLine {

@@ -71,6 +71,23 @@ SavedFile get_saved(WireReader& in, bool& good) {
   return file;
 }
 
+void put(WireWriter& out, const std::vector<std::uint32_t>& numbers) {
+  out.number(static_cast<std::uint32_t>(numbers.size()));
+  for (const std::uint32_t number : numbers) out.number(number);
+}
+std::vector<std::uint32_t> numbers(WireReader& in, std::size_t count_max, bool& good) {
+  std::vector<std::uint32_t> out;
+  const auto count = in.number<std::uint32_t>();
+  if (count > count_max) good = false;
+  for (std::uint32_t i = 0; i < count && good && in.ok(); ++i) out.push_back(in.number<std::uint32_t>());
+  return out;
+}
+bool rises(const std::vector<std::uint32_t>& numbers) {
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    if (numbers[i] <= numbers[i - 1]) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string output_name(OutputKind kind, std::uint64_t number) {
@@ -95,7 +112,10 @@ security::SealedFileId output_place(std::string_view owner, OutputKind kind, std
 Bytes encode(const TrainJob& message) {
   Bytes body;
   // Reserved, so that growing leaves no copies of the keys behind.
-  body.reserve(1024 + message.spec_json.size() + message.schema_json.size() + message.failpoints.size());
+  std::size_t size = 1024 + message.spec_json.size() + message.schema_json.size() + message.failpoints.size();
+  size += 4 * (message.members.size() + message.blocks.size());
+  for (const auto& rows : message.block_rows) size += 4 + 4 * rows.size();
+  body.reserve(size);
   WireWriter out(body);
   put(out, message.job_id);
   put(out, message.store_id);
@@ -109,6 +129,14 @@ Bytes encode(const TrainJob& message) {
   out.number(message.memory_bytes);
   out.number(message.checkpoint_ms);
   out.number(message.checkpoint_steps);
+  out.number(message.member);
+  out.number(static_cast<std::uint8_t>(message.joining ? 1 : 0));
+  out.number(message.epoch);
+  put(out, message.members);
+  put(out, message.blocks);
+  out.number(message.parts);
+  out.number(static_cast<std::uint32_t>(message.block_rows.size()));
+  for (const auto& rows : message.block_rows) put(out, rows);
   put(out, message.failpoints);
   out.sized(message.data_key.view());
   out.sized(message.job_key.view());
@@ -131,12 +159,26 @@ Result<TrainJob> decode_train_job(ByteView body) {
   job.memory_bytes = in.number<std::uint64_t>();
   job.checkpoint_ms = in.number<std::uint32_t>();
   job.checkpoint_steps = in.number<std::uint64_t>();
+  bool listed = true;
+  job.member = in.number<std::uint32_t>();
+  const auto joining = in.number<std::uint8_t>();
+  job.joining = joining == 1;
+  job.epoch = in.number<std::uint64_t>();
+  job.members = numbers(in, kMembersMax, listed);
+  job.blocks = numbers(in, kBlockNumbersMax, listed);
+  job.parts = in.number<std::uint32_t>();
+  const auto shards = in.number<std::uint32_t>();
+  if (shards > ingest::kWorkerShardsMax) return broken("train");
+  for (std::uint32_t i = 0; i < shards && in.ok() && listed; ++i)
+    job.block_rows.push_back(numbers(in, kBlockNumbersMax, listed));
   job.failpoints = text(in, kShortBytesMax);
   job.data_key = key(in);
   job.job_key = key(in);
   job.model_key = key(in);
-  const bool good = job.threads > 0 && job.threads <= kThreadsMax && job.shards <= ingest::kWorkerShardsMax &&
-                    job.checkpoint_step < kStepsMax;
+  listed = listed && joining <= 1 && rises(job.members) && rises(job.blocks) && job.parts > 0 &&
+           (job.block_rows.empty() || job.block_rows.size() == job.shards);
+  const bool good = listed && job.threads > 0 && job.threads <= kThreadsMax &&
+                    job.shards <= ingest::kWorkerShardsMax && job.checkpoint_step < kStepsMax;
   return finished(in, good, std::move(job), "train");
 }
 
@@ -375,6 +417,63 @@ Result<ScoredMessage> decode_scored(ByteView body) {
   message.result = get_saved(in, good);
   if (message.result.kind != OutputKind::result) good = false;
   return finished(in, good, std::move(message), "scored");
+}
+
+Bytes encode(const PeerFrame& message) {
+  Bytes body;
+  body.reserve(32 + message.body.size());
+  WireWriter out(body);
+  out.number(message.peer);
+  out.number(message.epoch);
+  out.number(message.bytes);
+  out.sized(message.body);
+  return body;
+}
+
+Result<PeerFrame> decode_peer_frame(ByteView body) {
+  WireReader in(body);
+  PeerFrame message;
+  message.peer = in.number<std::uint32_t>();
+  message.epoch = in.number<std::uint64_t>();
+  message.bytes = in.number<std::uint32_t>();
+  message.body = to_bytes(in.sized(kPeerInlineBytesMax));
+  const bool good = message.peer > 0 && message.bytes <= kPeerMessageMax &&
+                    (message.body.empty() || message.body.size() == message.bytes);
+  return finished(in, good, std::move(message), "peer_send");
+}
+
+Bytes encode(const PeerCredit& message) {
+  Bytes body;
+  WireWriter out(body);
+  out.number(message.count);
+  return body;
+}
+
+Result<PeerCredit> decode_peer_credit(ByteView body) {
+  WireReader in(body);
+  const PeerCredit message{in.number<std::uint32_t>()};
+  return finished(in, message.count > 0 && message.count <= kPeerUnsentMax, message, "peer_taken");
+}
+
+Bytes encode(const MembershipMessage& message) {
+  Bytes body;
+  WireWriter out(body);
+  out.number(message.epoch);
+  put(out, message.members);
+  put(out, message.blocks);
+  return body;
+}
+
+Result<MembershipMessage> decode_membership(ByteView body) {
+  WireReader in(body);
+  bool good = true;
+  MembershipMessage message;
+  message.epoch = in.number<std::uint64_t>();
+  message.members = numbers(in, kMembersMax, good);
+  message.blocks = numbers(in, kBlockNumbersMax, good);
+  good = good && message.epoch > 0 && !message.members.empty() && rises(message.members) &&
+         rises(message.blocks);
+  return finished(in, good, std::move(message), "membership");
 }
 
 }  // namespace samovar::jobs

@@ -13,7 +13,15 @@
 //   step, metric, log  ──────────▶
 //                      ◀──────────    stop                             at any time: a last checkpoint, then
 //                      the end
-//   trained | scored | failed ───▶    the end
+//   trained | scored | finished | failed ───▶    the end
+//
+// and, when workers of other nodes train with it:
+//
+//                      ◀──────────    membership                       who takes part, and on which blocks
+//   peer_send          ──────────▶    (descriptor: a body of more than kPeerInlineBytesMax)
+//                      ◀──────────    peer_sent                        so many of them went, or are lost
+//                      ◀──────────    peer_message                     (descriptor likewise)
+//   peer_taken         ──────────▶    so many of them were read: at most kPeerUnreadMax wait in the worker
 //
 // The worker reads what came from outside, so what it says is not trusted: every length is checked, nothing
 // may be left over, and numbers are within bounds or the whole message is refused.
@@ -57,6 +65,14 @@ struct TrainJob {
   std::uint64_t memory_bytes = 0;  // beside the weights; 0: as the trainer thinks fit
   std::uint32_t checkpoint_ms = 30'000;
   std::uint64_t checkpoint_steps = 0;  // tests: after so many updates instead
+  // Among workers of other nodes: its number, from 1 on; 0: alone.
+  std::uint32_t member = 0;
+  bool joining = false;  // the others are at work already
+  std::uint64_t epoch = 0;
+  std::vector<std::uint32_t> members;                  // ascending, itself included
+  std::vector<std::uint32_t> blocks;                   // its own
+  std::uint32_t parts = 1;                             // into which each block of a shard is cut
+  std::vector<std::vector<std::uint32_t>> block_rows;  // of all shards; none: it asks for all and looks
   std::string failpoints;
   security::SecretBytes data_key;   // opens the shards
   security::SecretBytes job_key;    // seals checkpoints
@@ -130,6 +146,7 @@ struct TrainedMessage {
   std::string summary_json;
   SavedFile model;
   SavedFile evaluation;
+  bool elsewhere = false;  // not sent: another worker of the job delivers, and all above is empty
 };
 
 struct ScoreWarning {
@@ -144,6 +161,25 @@ struct ScoredMessage {
   SavedFile result;
 };
 
+// Of peer_send and peer_message. The body is here, or in the descriptor that comes with it.
+struct PeerFrame {
+  std::uint32_t peer = 0;   // to whom, or from whom
+  std::uint64_t epoch = 0;  // of the sender
+  std::uint32_t bytes = 0;  // of the body
+  Bytes body;               // empty: in the descriptor, unless bytes is 0
+};
+
+// Of peer_sent and peer_taken.
+struct PeerCredit {
+  std::uint32_t count = 0;
+};
+
+struct MembershipMessage {
+  std::uint64_t epoch = 0;
+  std::vector<std::uint32_t> members;
+  std::vector<std::uint32_t> blocks;
+};
+
 Bytes encode(const TrainJob& message);  // holds keys: wipe it
 Bytes encode(const ScoreJob& message);  // likewise
 Bytes encode(const WantInput& message);
@@ -155,6 +191,9 @@ Bytes encode(const MetricMessage& message);
 Bytes encode(const LogMessage& message);
 Bytes encode(const TrainedMessage& message);
 Bytes encode(const ScoredMessage& message);
+Bytes encode(const PeerFrame& message);
+Bytes encode(const PeerCredit& message);
+Bytes encode(const MembershipMessage& message);
 
 // Errc::corrupt for anything encode would not write.
 Result<TrainJob> decode_train_job(ByteView body);
@@ -168,10 +207,19 @@ Result<MetricMessage> decode_metric(ByteView body);
 Result<LogMessage> decode_log(ByteView body);
 Result<TrainedMessage> decode_trained(ByteView body);
 Result<ScoredMessage> decode_scored(ByteView body);
+Result<PeerFrame> decode_peer_frame(ByteView body);
+Result<PeerCredit> decode_peer_credit(ByteView body);
+Result<MembershipMessage> decode_membership(ByteView body);
 
 inline constexpr std::size_t kMetricValuesMax = 64;
 inline constexpr std::size_t kScoreWarningsMax = 100;
 inline constexpr std::size_t kLogTextBytesMax = 2000;
+inline constexpr std::size_t kPeerInlineBytesMax = 4096;
+inline constexpr std::size_t kPeerMessageMax = 4u << 20;  // trainer/sync/peer_group.hpp
+inline constexpr std::uint32_t kPeerUnreadMax = 16;       // messages that wait in a worker
+inline constexpr std::uint32_t kPeerUnsentMax = 32;       // messages of a worker on their way
+inline constexpr std::size_t kMembersMax = 1024;
+inline constexpr std::size_t kBlockNumbersMax = 1u << 20;
 inline constexpr std::uint64_t kStepsMax = std::uint64_t{1} << 60;
 
 }  // namespace samovar::jobs

@@ -73,18 +73,53 @@ Result<Descriptor> create(const std::string& path) {
   return file;
 }
 
+}  // namespace
+
+bool WorkerLine::send(MessageType type, Bytes body, int descriptor) {
+  MutexLock lock(mutex_);
+  return channel_ != nullptr && channel_->send(type, std::move(body), descriptor).has_value();
+}
+
+void WorkerLine::post(MessageType type, Bytes body) {
+  MutexLock lock(mutex_);
+  posted_.emplace_back(type, std::move(body));
+}
+
+void WorkerLine::attach(ingest::WorkerChannel* channel) {
+  MutexLock lock(mutex_);
+  channel_ = channel;
+}
+
+std::deque<std::pair<MessageType, Bytes>> WorkerLine::take() {
+  MutexLock lock(mutex_);
+  return std::exchange(posted_, {});
+}
+
 // One worker, from its start to its last message.
 class Talk {
  public:
-  Talk(Disk& disk, const WorkerSignals& signals) : disk_(disk), signals_(signals) {}
+  Talk(Disk& disk, const WorkerSignals& signals, std::shared_ptr<WorkerLine> line = nullptr)
+      : disk_(disk), signals_(signals), line_(std::move(line)) {}
+  ~Talk() {
+    if (line_) line_->attach(nullptr);
+  }
+  Talk(const Talk&) = delete;
+  Talk& operator=(const Talk&) = delete;
 
-  Result<void> begin(const WorkerOptions& options, std::uint64_t memory_mib, MessageType type, Bytes job) {
+  // Until its sandbox is closed.
+  Result<void> start(const WorkerOptions& options, std::uint64_t memory_mib) {
     SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib, options.dial));
     SAMOVAR_TRY(const Frame ready, next(kReadyMax, "the worker does not start"));
     if (ready.type == MessageType::failed) return said(ready);
     if (ready.type != MessageType::ready || !ingest::decode_ready(ready.body))
       return broken("its first message");
-    return tell(type, std::move(job));
+    return {};
+  }
+  // Its peers are heard from here on: it knows of them.
+  Result<void> begin(MessageType type, Bytes job) {
+    SAMOVAR_CHECK(tell(type, std::move(job)));
+    if (line_) line_->attach(&worker_->channel());
+    return {};
   }
 
   // The next message, or why there is none.
@@ -138,6 +173,8 @@ class Talk {
         }
         if (now - *stop_told_ > kStopMax) return Error{Errc::conflict, "stopped"};
       }
+      if (line_)
+        for (auto& [type, body] : line_->take()) SAMOVAR_CHECK(tell(type, std::move(body)));
       auto frame = worker_->channel().receive(kListenStep);
       if (!frame && frame.error().code() == Errc::io) return death(worker_->finish());
       if (!frame) return broken(frame.error().message());
@@ -148,11 +185,10 @@ class Talk {
 
   Disk& disk_;
   const WorkerSignals& signals_;
+  const std::shared_ptr<WorkerLine> line_;
   std::unique_ptr<WorkerProcess> worker_;
   std::optional<MonoTime> stop_told_;
 };
-
-}  // namespace
 
 std::vector<std::string> checkpoint_names(std::uint64_t step) {
   const std::string name = output_name(OutputKind::checkpoint, step);
@@ -167,24 +203,32 @@ class TrainRun {
       : disk_(disk),
         task_(std::move(task)),
         hooks_(hooks),
-        talk_(disk, signals),
+        talk_(disk, signals, task_.line),
         kept_(task_.checkpoint_path) {}
 
   Result<TrainedMessage> run(const WorkerOptions& options) {
     task_.job.failpoints = options.failpoints;
     dial_ = options.dial;
-    SAMOVAR_CHECK(talk_.begin(options, task_.memory_mib, MessageType::train, encode(task_.job)));
+    SAMOVAR_CHECK(talk_.start(options, task_.memory_mib));
+    if (hooks_.begin) SAMOVAR_CHECK(hooks_.begin(task_.job));
+    SAMOVAR_CHECK(talk_.begin(MessageType::train, encode(task_.job)));
+    if (hooks_.begun) hooks_.begun();
     SAMOVAR_FAILPOINT_ERROR("jobs.train.begun");
     for (;;) {
-      SAMOVAR_TRY(const Frame frame, talk_.next());
+      SAMOVAR_TRY(Frame frame, talk_.next());
       if (frame.type == MessageType::failed) return Talk::said(frame);
       if (frame.type == MessageType::trained) return finish(frame);
+      if (frame.type == MessageType::finished && task_.job.member > 0) {
+        TrainedMessage elsewhere;
+        elsewhere.elsewhere = true;
+        return elsewhere;
+      }
       SAMOVAR_CHECK(hear(frame));
     }
   }
 
  private:
-  Result<void> hear(const Frame& frame) {
+  Result<void> hear(Frame& frame) {
     switch (frame.type) {
       case MessageType::step: {
         SAMOVAR_TRY(const StepMessage message, decode_step(frame.body));
@@ -201,6 +245,18 @@ class TrainRun {
       case MessageType::log: {
         SAMOVAR_TRY(const LogMessage message, decode_log(frame.body));
         hooks_.log(message);
+        return {};
+      }
+      case MessageType::peer_send: {
+        if (!hooks_.peer) return broken("another message");
+        SAMOVAR_TRY(PeerFrame message, decode_peer_frame(frame.body));
+        hooks_.peer(std::move(message), std::move(frame.descriptor));
+        return {};
+      }
+      case MessageType::peer_taken: {
+        if (!hooks_.taken) return broken("another message");
+        SAMOVAR_TRY(const PeerCredit credit, decode_peer_credit(frame.body));
+        hooks_.taken(credit.count);
         return {};
       }
       case MessageType::want_input: {
@@ -242,6 +298,7 @@ class TrainRun {
   Result<Descriptor> output(const WantOutput& want) {
     if (want.kind == OutputKind::result) return broken("a file that is not there");
     if (task_.check_room) SAMOVAR_CHECK(task_.check_room());
+    if (want.kind == OutputKind::model && task_.make_model_dir) SAMOVAR_CHECK(task_.make_model_dir());
     SAMOVAR_FAILPOINT_ERROR("jobs.train.output");
     return create(path_of(want.kind, want.number));
   }
@@ -251,7 +308,7 @@ class TrainRun {
     const std::string path = path_of(saved.kind, saved.number);
     SAMOVAR_CHECK(talk_.check(path, saved));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.synced");
-    if (auto committed = hooks_.checkpoint(saved); !committed)
+    if (auto committed = hooks_.checkpoint(saved, path.substr(path.rfind('/') + 1)); !committed)
       return talk_.tell(MessageType::kept, encode(Reply{committed.error().message().substr(0, 4000)}));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.committed");
     if (!kept_.empty() && kept_ != path)
@@ -290,7 +347,8 @@ Result<ScoredMessage> run_score_worker(Disk& disk, const WorkerOptions& options,
                                        const std::function<void(const StepMessage&)>& step) {
   task.job.failpoints = options.failpoints;
   Talk talk(disk, signals);
-  SAMOVAR_CHECK(talk.begin(options, task.memory_mib, MessageType::score, encode(task.job)));
+  SAMOVAR_CHECK(talk.start(options, task.memory_mib));
+  SAMOVAR_CHECK(talk.begin(MessageType::score, encode(task.job)));
   const std::string result = task.result_dir + "/" + output_name(OutputKind::result, 0);
   const auto input = [&task](const WantInput& want) -> Result<Descriptor> {
     if (want.kind == InputKind::shard && want.number < task.shard_paths.size())

@@ -6,12 +6,17 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/disk.hpp"
+#include "base/mutex.hpp"
 #include "base/result.hpp"
+#include "daemon/ingest/worker_channel.hpp"
 #include "daemon/jobs/ingest_runner.hpp"
 #include "daemon/jobs/train_protocol.hpp"
 
@@ -23,23 +28,50 @@ struct WorkerSignals {
   std::atomic<bool> kill{false};  // at once
 };
 
+// From the loop into a worker that may be gone: messages of its peers, and who they are.
+class WorkerLine {
+ public:
+  // At once, on the calling thread: small, and bounded in number by the worker's credit, so that it never
+  // waits for the worker. False when there is none.
+  bool send(ingest::MessageType type, Bytes body, int descriptor = -1);
+  // By the thread beside the worker, soon.
+  void post(ingest::MessageType type, Bytes body);
+
+ private:
+  friend class Talk;
+  void attach(ingest::WorkerChannel* channel);
+  std::deque<std::pair<ingest::MessageType, Bytes>> take();
+
+  Mutex mutex_;
+  ingest::WorkerChannel* channel_ SAMOVAR_GUARDED_BY(mutex_) = nullptr;
+  std::deque<std::pair<ingest::MessageType, Bytes>> posted_ SAMOVAR_GUARDED_BY(mutex_);
+};
+
 struct TrainTask {
   std::vector<std::string> shard_paths;
   std::string checkpoint_path;  // of job.checkpoint_step
   std::string job_dir;          // checkpoints; there already
-  std::string model_dir;        // model and evaluation; there already, empty
+  std::string model_dir;        // model and evaluation; there already, empty, unless make_model_dir makes it
+  std::function<Result<void>()> make_model_dir;  // when the worker is the one to deliver
   TrainJob job;
   std::uint64_t memory_mib = 0;  // of the process
   // Errc::no_space: no further file is opened.
   std::function<Result<void>()> check_room;
+  std::shared_ptr<WorkerLine> line;  // shared: the loop has it, too; null for a worker without peers
 };
 
 struct TrainHooks {
+  // The worker is in its sandbox. Returns when it may begin, with what was not known before.
+  std::function<Result<void>(TrainJob&)> begin;
+  std::function<void()> begun;
+  // What it says to another worker; the body may be in the descriptor.
+  std::function<void(PeerFrame, ingest::Descriptor)> peer;
+  std::function<void(std::uint32_t)> taken;
   std::function<void(const StepMessage&)> step;
   std::function<void(const MetricMessage&)> metric;
   std::function<void(const LogMessage&)> log;
   // It is on the disk, synced; returns once it is committed.
-  std::function<Result<void>(const SavedFile&)> checkpoint;
+  std::function<Result<void>(const SavedFile&, const std::string& name)> checkpoint;
 };
 
 // Errc::conflict after a stop or a kill that was asked for. What is told of model and evaluation was checked

@@ -20,14 +20,44 @@ Result<void> granted(const Frame& frame) {
 
 }  // namespace
 
-// Only a request to stop may come before the answer.
+Result<void> Exchange::take(Frame frame) {
+  switch (frame.type) {
+    case MessageType::stop:
+      stop_ = true;
+      return {};
+    case MessageType::peer_message:
+      messages_.push_back(std::move(frame));
+      return {};
+    case MessageType::peer_sent: {
+      SAMOVAR_TRY(const auto credit, jobs::decode_peer_credit(frame.body));
+      sent_ += credit.count;
+      return {};
+    }
+    case MessageType::membership: {
+      SAMOVAR_TRY(auto membership, jobs::decode_membership(frame.body));
+      membership_ = std::move(membership);
+      return {};
+    }
+    default:
+      return Error{Errc::corrupt, "another message was expected"};
+  }
+}
+
 Result<Frame> Exchange::answer(MessageType type) {
   for (;;) {
     SAMOVAR_TRY(auto frame, channel_.receive(std::chrono::hours(1)));
     if (!frame) continue;
     if (frame->type == type) return *std::move(frame);
-    if (frame->type != MessageType::stop) return Error{Errc::corrupt, "another message was expected"};
-    stop_ = true;
+    SAMOVAR_CHECK(take(*std::move(frame)));
+  }
+}
+
+Result<void> Exchange::listen(Duration wait) {
+  for (;;) {
+    SAMOVAR_TRY(auto frame, channel_.receive(wait));
+    if (!frame) return {};
+    SAMOVAR_CHECK(take(*std::move(frame)));
+    wait = Duration::zero();
   }
 }
 
@@ -35,9 +65,8 @@ bool Exchange::stop_asked() {
   const MonoTime now = real_clock().mono();
   if (stop_ || now - looked_ < kLookEvery) return stop_;
   looked_ = now;
-  const auto frame = channel_.receive(Duration::zero());
   // A closed socket ends it as well: nobody would hear of the result.
-  if (!frame || *frame) stop_ = true;
+  if (!listen(Duration::zero())) stop_ = true;
   return stop_;
 }
 

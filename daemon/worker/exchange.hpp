@@ -1,10 +1,12 @@
 // The worker's side of training and scoring: asks samovard for files, seals into them, says how far it is,
-// and hears when it is to stop.
+// hears when it is to stop, and, when workers of other nodes train with it, what they say.
 //
 // Threading: one thread. Ownership: borrows the channel.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/disk.hpp"
@@ -33,12 +35,30 @@ class Exchange {
   // samovard asked for it, or is gone. Looks at most every 20 ms.
   bool stop_asked();
 
+  // ---- other workers: peer_link.hpp ----
+  Result<void> say(ingest::MessageType type, Bytes body, int descriptor) {
+    return channel_.send(type, std::move(body), descriptor);
+  }
+  // Takes what came, and if nothing did waits so long for it. Errc::io: samovard is gone.
+  Result<void> listen(Duration wait);
+  bool stopped() const noexcept { return stop_; }
+  std::deque<ingest::Frame>& messages() noexcept { return messages_; }
+  std::optional<jobs::MembershipMessage> take_membership() {
+    return std::exchange(membership_, std::nullopt);
+  }
+  std::uint32_t take_sent() noexcept { return std::exchange(sent_, 0); }
+
  private:
   Result<ingest::Frame> answer(ingest::MessageType type);
+  // What may come at any time; Errc::corrupt when it may not.
+  Result<void> take(ingest::Frame frame);
 
   ingest::WorkerChannel& channel_;
   bool stop_ = false;
   MonoTime looked_{};
+  std::deque<ingest::Frame> messages_;  // peer_message, at most kPeerUnreadMax by samovard's count
+  std::optional<jobs::MembershipMessage> membership_;  // the latest
+  std::uint32_t sent_ = 0;
 };
 
 }  // namespace samovar::worker

@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "daemon/store/staging.hpp"
+#include "trainer/data/block_slice.hpp"
 
 namespace samovar::worker {
 namespace {
 
 constexpr std::size_t kOpenMax = 4;
+constexpr std::size_t kKeptBytesMax = 64u << 20;
 
 }  // namespace
 
@@ -22,15 +24,54 @@ Result<std::unique_ptr<ShardSource>> ShardSource::open(Exchange& exchange, std::
   std::unique_ptr<ShardSource> source(new ShardSource(std::move(dataset_id), version, key));
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     SAMOVAR_TRY(auto file, exchange.input(jobs::InputKind::shard, shard));
-    source->files_.push_back(std::move(file));
+    {
+      MutexLock lock(source->mutex_);
+      source->files_[shard] = std::move(file);
+    }
     SAMOVAR_TRY(const store::ShardReader* reader, source->reader(shard));
     std::uint32_t number = 0;
     for (const store::BlockPlace& block : reader->blocks()) {
-      source->places_.push_back({shard, number++, block.rows});
+      source->places_.push_back({shard, number++, block.rows, 0, false});
       source->total_rows_ += block.rows;
     }
   }
   return source;
+}
+
+Result<std::unique_ptr<ShardSource>> ShardSource::open_part(Exchange& exchange, const jobs::TrainJob& job,
+                                                            const trainer::Schema& schema) {
+  std::unique_ptr<ShardSource> source(new ShardSource(job.dataset_id, job.dataset_version, job.data_key));
+  source->schema_ = &schema;
+  source->told_ = job.block_rows;
+  for (std::uint32_t shard = 0; shard < source->told_.size(); ++shard) {
+    const auto& blocks = source->told_[shard];
+    for (std::uint32_t block = 0; block < blocks.size(); ++block) {
+      const std::uint64_t rows = blocks[block];
+      for (std::uint32_t part = 0; part < job.parts; ++part) {
+        const auto first = static_cast<std::uint32_t>(rows * part / job.parts);
+        const auto end = static_cast<std::uint32_t>(rows * (part + 1) / job.parts);
+        source->places_.push_back({shard, block, end - first, first, job.parts > 1});
+      }
+      source->total_rows_ += rows;
+    }
+  }
+  SAMOVAR_CHECK(source->add(exchange, job.blocks));
+  return source;
+}
+
+Result<void> ShardSource::add(Exchange& exchange, const std::vector<std::uint32_t>& blocks) {
+  for (const std::uint32_t block : blocks) {
+    if (block >= places_.size()) return Error{Errc::corrupt, "samovard named a block that is not there"};
+    const std::uint32_t shard = places_[block].shard;
+    {
+      MutexLock lock(mutex_);
+      if (files_.contains(shard)) continue;
+    }
+    SAMOVAR_TRY(auto file, exchange.input(jobs::InputKind::shard, shard));
+    MutexLock lock(mutex_);
+    files_[shard] = std::move(file);
+  }
+  return {};
 }
 
 Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {
@@ -40,10 +81,24 @@ Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {
     open_.splice(open_.begin(), open_, found);
     return open_.front().reader.get();
   }
-  ingest::Descriptor copy(::dup(files_[shard].get()));
+  ingest::Descriptor copy;
+  {
+    MutexLock lock(mutex_);
+    const auto file = files_.find(shard);
+    if (file == files_.end()) return Error{Errc::internal, "a block was read that belongs to another worker"};
+    copy = ingest::Descriptor(::dup(file->second.get()));
+  }
   if (!copy) return Error{Errc::io, "a shard's descriptor cannot be copied"};
   SAMOVAR_TRY(auto reader, store::ShardReader::open(store::file_from_descriptor(copy.release()), key_,
                                                     store::shard_place(dataset_id_, version_, shard)));
+  if (!told_.empty()) {
+    const auto& told = told_[shard];
+    const auto& there = reader->blocks();
+    const bool same =
+        std::equal(told.begin(), told.end(), there.begin(), there.end(),
+                   [](std::uint32_t rows, const store::BlockPlace& block) { return rows == block.rows; });
+    if (!same) return Error{Errc::corrupt, "a shard has other blocks than its other copies"};
+  }
   if (open_.size() >= kOpenMax) open_.pop_back();
   open_.push_front({shard, std::move(reader)});
   return open_.front().reader.get();
@@ -51,8 +106,27 @@ Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {
 
 Result<void> ShardSource::read(std::size_t block, Bytes& out) {
   const Place& place = places_[block];
+  if (place.part) return read_part(place, block, out);
   SAMOVAR_TRY(store::ShardReader * from, reader(place.shard));
   return from->read(place.block, out);
+}
+
+// Data sets that are cut are small: their parts are kept.
+Result<void> ShardSource::read_part(const Place& place, std::size_t block, Bytes& out) {
+  if (const auto kept = kept_.find(block); kept != kept_.end()) {
+    out = kept->second;
+    return {};
+  }
+  SAMOVAR_TRY(store::ShardReader * from, reader(place.shard));
+  SAMOVAR_CHECK(from->read(place.block, whole_));
+  SAMOVAR_TRY(const auto view, trainer::BlockView::open(whole_, *schema_));
+  out.clear();
+  trainer::slice_block(view, *schema_, place.first, place.rows, out);
+  if (kept_bytes_ + out.size() <= kKeptBytesMax) {
+    kept_bytes_ += out.size();
+    kept_[block] = out;
+  }
+  return {};
 }
 
 }  // namespace samovar::worker

@@ -2,14 +2,19 @@
 //
 // Few shards are open at a time, however many there are: each open one takes a chunk's room.
 //
-// Threading: one thread at a time, as trainer::BlockSource says.
+// Alone a worker has all shards and looks how long their blocks are. Among others it is told, for all shards,
+// and has those that its own blocks lie in. Blocks may be cut into parts, each of which counts as a block.
+//
+// Threading: one thread at a time reads, as trainer::BlockSource says; another one may add shards.
 #pragma once
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/result.hpp"
 #include "daemon/ingest/worker_channel.hpp"
 #include "daemon/store/shard_file.hpp"
@@ -25,6 +30,11 @@ class ShardSource final : public trainer::BlockSource {
   static Result<std::unique_ptr<ShardSource>> open(Exchange& exchange, std::string dataset_id,
                                                    std::uint32_t version, std::uint32_t shards,
                                                    const security::SecretBytes& key);
+  // Asks for the shards of the job's own blocks.
+  static Result<std::unique_ptr<ShardSource>> open_part(Exchange& exchange, const jobs::TrainJob& job,
+                                                        const trainer::Schema& schema);
+  // And for those of these, when it has not got them.
+  Result<void> add(Exchange& exchange, const std::vector<std::uint32_t>& blocks);
 
   std::size_t blocks() const override { return places_.size(); }
   std::uint32_t rows(std::size_t block) const override { return places_[block].rows; }
@@ -36,6 +46,8 @@ class ShardSource final : public trainer::BlockSource {
     std::uint32_t shard = 0;
     std::uint32_t block = 0;
     std::uint32_t rows = 0;
+    std::uint32_t first = 0;  // row of the shard's block
+    bool part = false;
   };
   struct Open {
     std::uint32_t shard = 0;
@@ -43,14 +55,22 @@ class ShardSource final : public trainer::BlockSource {
   };
   ShardSource(std::string dataset_id, std::uint32_t version, const security::SecretBytes& key);
   Result<store::ShardReader*> reader(std::uint32_t shard);
+  Result<void> read_part(const Place& place, std::size_t block, Bytes& out);
 
   const std::string dataset_id_;
   const std::uint32_t version_;
   const security::SecretBytes key_;
-  std::vector<ingest::Descriptor> files_;
+  const trainer::Schema* schema_ = nullptr;  // for parts
   std::vector<Place> places_;
-  std::list<Open> open_;  // the last used one first
+  std::vector<std::vector<std::uint32_t>> told_;  // rows of each shard's blocks; none: nobody told
+  std::list<Open> open_;                          // the last used one first
   std::uint64_t total_rows_ = 0;
+  std::map<std::size_t, Bytes> kept_;  // parts, while there is room
+  std::size_t kept_bytes_ = 0;
+  Bytes whole_;  // the block that parts are cut from
+
+  Mutex mutex_;
+  std::map<std::uint32_t, ingest::Descriptor> files_ SAMOVAR_GUARDED_BY(mutex_);
 };
 
 }  // namespace samovar::worker

@@ -10,6 +10,7 @@
 #include "base/failpoint.hpp"
 #include "daemon/store/staging.hpp"
 #include "daemon/worker/exchange.hpp"
+#include "daemon/worker/peer_link.hpp"
 #include "daemon/worker/shard_source.hpp"
 #include "trainer/spec.hpp"
 #include "trainer/train.hpp"
@@ -124,9 +125,20 @@ class Training {
     const auto json = nlohmann::json::parse(job_.spec_json, nullptr, false);
     auto parsed = trainer::parse_spec(json, &schema);
     if (!parsed.faults.empty()) return Error{Errc::invalid, parsed.faults.front().detail};
-    SAMOVAR_TRY(const auto source, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version,
-                                                     job_.shards, job_.data_key));
-    const trainer::TrainOptions options = options_of(job_);
+    std::unique_ptr<ShardSource> source;
+    trainer::TrainOptions options = options_of(job_);
+    std::optional<PeerLink> link;
+    if (job_.member == 0) {
+      SAMOVAR_TRY(source, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version, job_.shards,
+                                            job_.data_key));
+    } else {
+      SAMOVAR_TRY(source, ShardSource::open_part(exchange_, job_, schema));
+      link.emplace(exchange_, job_, [this, &source](const std::vector<std::uint32_t>& blocks) {
+        return source->add(exchange_, blocks);
+      });
+      options.group = &*link;
+      options.joining = job_.joining;
+    }
     if (job_.checkpoint_step > 0) {
       auto checkpoint = read_checkpoint();
       if (checkpoint) {
@@ -160,6 +172,8 @@ class Training {
 Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job) {
   Exchange exchange(channel);
   SAMOVAR_TRY(const trainer::Trained trained, Training(exchange, job).run());
+  // Another worker of the job delivers.
+  if (trained.model.empty() && job.member > 0) return channel.send(MessageType::finished, {});
   const jobs::StepMessage saving{"saving", 1, 0, 0};
   SAMOVAR_CHECK(exchange.say(MessageType::step, saving));
   jobs::TrainedMessage message;

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!kReady) std::abort();
   if (size == 0) return 0;
   const ByteView body(data + 1, size - 1);
-  switch (data[0] % 11) {
+  switch (data[0] % 14) {
     case 0:
       same(decode_train_job(body), body);
       break;
@@ -54,6 +54,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 9:
       same(decode_trained(body), body);
+      break;
+    case 11:
+      same(decode_peer_frame(body), body);
+      break;
+    case 12:
+      same(decode_peer_credit(body), body);
+      break;
+    case 13:
+      same(decode_membership(body), body);
       break;
     default:
       same(decode_scored(body), body);

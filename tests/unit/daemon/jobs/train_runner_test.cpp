@@ -32,7 +32,7 @@ class TrainWorker : public ::testing::Test {
     hooks_.step = [this](const StepMessage& step) { steps_.push_back(step.step); };
     hooks_.metric = [this](const MetricMessage&) { ++metrics_; };
     hooks_.log = [this](const LogMessage& line) { log_ += line.text + "\n"; };
-    hooks_.checkpoint = [this](const SavedFile& file) -> Result<void> {
+    hooks_.checkpoint = [this](const SavedFile& file, const std::string&) -> Result<void> {
       kept_ = file;
       return {};
     };
@@ -136,7 +136,7 @@ TEST_F(TrainWorker, GoesOnFromACheckpointToTheSameModel) {
   ASSERT_TRUE(first);
   auto stopping = task(kSteps);
   stopping.job.checkpoint_steps = 20;
-  hooks_.checkpoint = [this](const SavedFile& file) -> Result<void> {
+  hooks_.checkpoint = [this](const SavedFile& file, const std::string&) -> Result<void> {
     kept_ = file;
     signals_.stop.store(true);
     return {};
