@@ -213,6 +213,16 @@ Task<Result<void>> LocalModels::until_quiet(RunPtr run) {
   co_return Result<void>{};
 }
 
+// The workers of this node, whose files are then in order.
+Task<void> LocalModels::until_worked(RunPtr run) {
+  const MonoTime end = loop_.clock().mono() + kQuietMax;
+  const auto busy = [this, &run] {
+    return std::any_of(members_.begin(), members_.end(),
+                       [&run](const auto& one) { return one.first.job_id == run->job_id; });
+  };
+  while (!stopping_ && busy() && loop_.clock().mono() < end) co_await jobs::pause(loop_, kTurn / 5);
+}
+
 Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord record) {
   if (auto settled = settle(*run, record); !settled) {
     run->fatal = settled.error();
@@ -248,7 +258,10 @@ Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord re
       crew.set_up(nodes_up(*run));
     }
     const auto known = cluster_.job(run->job_id);
-    if (known && known->state == "done") co_return Result<void>{};
+    if (known && known->state == "done") {
+      co_await until_worked(run);
+      co_return Result<void>{};
+    }
     const bool ours = known && known->state == "queued" && is_mine(*known);
     if (!ours || !run->end_state.empty() || run->fatal) {
       const bool save = run->end_state == "paused" || (known && known->state == "paused");

@@ -185,7 +185,8 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
   job.priority = priority_of(record);
   if (const auto history = histories_.find(record.id); history != histories_.end())
     job.events = {history->second.events().begin(), history->second.events().end()};
-  if (const RunPtr run = run_of(record.id); run && record.state == "queued")
+  // Done is what has ended here, too.
+  if (const RunPtr run = run_of(record.id); run && (record.state == "queued" || record.state == "done"))
     show_run(*run, job);
   else
     show_live(record, job);
