@@ -188,16 +188,23 @@ void LocalData::on_change(const cluster::Change& change) {
   if (change.kind == Kind::nodes || change.kind == Kind::datasets || change.kind == Kind::models)
     replicas_->changed();
   if (change.kind != Kind::operations || !settled_ || stopping_) return;
-  const auto record = cluster_.operation(change.id);
-  if (!record || !is_mine(*record)) return;
+  if (!change.id.empty()) {
+    if (const auto record = cluster_.operation(change.id)) on_operation_changed(*record);
+    return;
+  }
+  for (const auto& record : cluster_.operations()) on_operation_changed(record);
+}
+
+void LocalData::on_operation_changed(const cluster::OperationRecord& record) {
+  if (!is_mine(record)) return;
   // Cancelled at another node.
-  const auto running = cancels_.find(change.id);
-  if (record->state == "cancelled" && running != cancels_.end()) running->second->store(true);
+  const auto running = cancels_.find(record.id);
+  if (record.state == "cancelled" && running != cancels_.end()) running->second->store(true);
   // Given to us by another node.
-  if (record->state == "queued" && record->kind == to_string(OperationKind::scrub) &&
-      book_.find(change.id) == nullptr && !scrubbing_) {
-    book_.add(from_record(*record));
-    spawn(run_scrub(record->id));
+  if (record.state == "queued" && record.kind == to_string(OperationKind::scrub) &&
+      book_.find(record.id) == nullptr && !scrubbing_) {
+    book_.add(from_record(record));
+    spawn(run_scrub(record.id));
   }
 }
 

@@ -134,6 +134,7 @@ class LocalData final : public DataService {
   Task<void> settle();
   void begin_accepted();
   bool is_mine(const cluster::OperationRecord& record) const;
+  void on_operation_changed(const cluster::OperationRecord& record);
   store::DataDir::Known known() const;
   Operation shown(const cluster::OperationRecord& record) const;
   Result<void> take_upload(const std::string& upload_id);

@@ -109,6 +109,16 @@ Task<void> LocalModels::run(RunPtr run) {
 }
 
 void LocalModels::on_job_changed(const std::string& id) {
+  if (id.empty()) {
+    // The whole state was replaced, by a snapshot from the leader: any of them may have changed or be gone.
+    std::set<std::string> ids;
+    for (const auto& ref : cluster_.job_refs()) ids.insert(ref.id);
+    for (const auto& [ref, member] : members_) ids.insert(ref.job_id);
+    for (const auto& [job_id, run] : runs_) ids.insert(job_id);
+    ids.insert(queue_.begin(), queue_.end());
+    for (const std::string& each : ids) on_job_changed(each);
+    return;
+  }
   const auto record = cluster_.job(id);
   const bool goes_on = record && record->state == "queued";
   for (const auto& [ref, member] : members_) {

@@ -2,7 +2,7 @@
 # `./dev cluster`, which is ctest -C netns.
 if(TARGET samovard AND TARGET samovar-worker)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  foreach(suite Joining ThreeNodes Strangers AloneFirst LostMajority)
+  foreach(suite Joining ThreeNodes Strangers AloneFirst WasAway LostMajority)
     add_test(NAME cluster_life.${suite}
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(cluster_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)

@@ -295,6 +295,27 @@ class AloneFirst(unittest.TestCase):
                 if path.is_file() and path.parent.parent.name in ("models", "versions")}
 
 
+class WasAway(unittest.TestCase):
+    def test_one_that_missed_a_snapshot_gets_the_state_whole_and_goes_on(self):
+        with Cluster(BINARY, nodes=3, arguments=GRACE) as cluster:
+            cluster.form()
+            dataset = upload(cluster.nodes[0], "to be destroyed", table(100))
+            absent = next(n for n in cluster.nodes if n is not cluster.wait_leader())
+            here = next(n for n in cluster.nodes if n is not absent)
+            absent.kill()
+            # A destroyed key is to leave the log, too: the leader shortens it at once, and behind that place there
+            # are only snapshots to be had.
+            here.expect(204, "DELETE", f"/api/v1/datasets/{dataset}")
+            here.expect(204, "POST", f"/api/v1/datasets/{dataset}:destroy")
+            for number in range(6):
+                add_user(here, f"meanwhile-{number}")
+            absent.start()
+            absent.wait_ready()
+            until("it has what the others have", lambda: has_user(absent, "meanwhile-5"), 60)
+            self.assertTrue(absent.alive())
+            add_user(absent, "by-the-one-back")
+
+
 class LostMajority(unittest.TestCase):
     @staticmethod
     def recover(node, ident):
