@@ -56,15 +56,21 @@ Result<Fields> apply_copies_change(Context& context) {
   for (const NodeRecord& node : read_nodes(context.db))
     if (node.state != NodeState::removed) members.insert(node.id);
   std::set<std::string> datasets;
+  std::set<std::string> jobs;
   bool models = false;
   for (const Fields& one : changes) {
     SAMOVAR_TRY(const CopyChange change, read_change(one));
     if (!apply_change(context.db, change, members)) continue;
     const std::string dataset = dataset_of_key(change.key);
-    if (dataset.empty() && !change.key.starts_with("job_")) models = true;
-    if (!dataset.empty()) datasets.insert(dataset);
+    if (!dataset.empty())
+      datasets.insert(dataset);
+    else if (change.key.starts_with("job_"))
+      jobs.insert(change.key.substr(0, change.key.find('/')));
+    else
+      models = true;
   }
   for (const std::string& id : datasets) context.changed(Change::Kind::datasets, id);
+  for (const std::string& id : jobs) context.changed(Change::Kind::jobs, id);
   if (models) context.changed(Change::Kind::models);
   return Fields();
 }

@@ -83,8 +83,9 @@ Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& comma
   changes = std::move(context.changes);
   for (const Change& change : changes) {
     if (change.kind == Change::Kind::nodes) nodes_.reset();
+    // Of jobs the checkpoints are stored files.
     if (change.kind == Change::Kind::nodes || change.kind == Change::Kind::datasets ||
-        change.kind == Change::Kind::models)
+        change.kind == Change::Kind::models || change.kind == Change::Kind::jobs)
       files_.reset();
   }
   if (entry->destroys_keys && keys_destroyed_) keys_destroyed_();

@@ -185,7 +185,8 @@ void LocalData::begin_accepted() {
 
 void LocalData::on_change(const cluster::Change& change) {
   using Kind = cluster::Change::Kind;
-  if (change.kind == Kind::nodes || change.kind == Kind::datasets || change.kind == Kind::models)
+  if (change.kind == Kind::nodes || change.kind == Kind::datasets || change.kind == Kind::models ||
+      change.kind == Kind::jobs)
     replicas_->changed();
   if (change.kind != Kind::operations || !settled_ || stopping_) return;
   if (!change.id.empty()) {

@@ -35,6 +35,39 @@ class NodesTest : public ModelFixture {
   Ids holders(const std::string& key) { return holders_of(db(), key); }
 };
 
+// The leader copies and removes by this list: an old one would have it do so for ever.
+TEST_F(NodesTest, TheListOfStoredFilesFollowsCheckpointsAndTheirCopies) {
+  grow();
+  must(apply("job.begin", job_body("job_1").set("node_id", "nod_1")));
+  const auto listed = [&](const std::string& key) -> std::optional<Ids> {
+    for (const auto& file : machine_->stored_files())
+      if (file.key == key) return file.holders;
+    return std::nullopt;
+  };
+  const auto checkpoint = [&](std::int64_t step) {
+    return apply("job.checkpoint", id("job_1")
+                                       .set("step", step)
+                                       .set("hash", hash_of(1))
+                                       .set("name", "checkpoint-" + std::to_string(step))
+                                       .set("bytes", std::int64_t{100})
+                                       .set("run", std::int64_t{0})
+                                       .set("holders", Ids{"nod_1"}));
+  };
+  EXPECT_FALSE(listed("job_1/checkpoint-40"));
+  must(checkpoint(40));
+  EXPECT_EQ(listed("job_1/checkpoint-40"), Ids{"nod_1"});
+  Ids heard;
+  machine_->on_change([&](const Change& one) {
+    if (one.kind == Change::Kind::jobs) heard.push_back(one.id);
+  });
+  must(copies({change("job_1/checkpoint-40", "nod_2")}));
+  EXPECT_EQ(listed("job_1/checkpoint-40"), (Ids{"nod_1", "nod_2"}));
+  EXPECT_EQ(heard, Ids{"job_1"});
+  must(checkpoint(90));
+  EXPECT_FALSE(listed("job_1/checkpoint-40"));
+  EXPECT_TRUE(listed("job_1/checkpoint-90"));
+}
+
 TEST_F(NodesTest, ANodeIsAdmittedOnceAndRemovedForGood) {
   grow();
   const auto node = find_node(db(), "nod_2");
