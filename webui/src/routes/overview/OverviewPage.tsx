@@ -154,11 +154,13 @@ export default function OverviewPage() {
       <div class={css.halves}>
         <div class={css.column}>
           <Alerts />
-          <NodesCard />
           <Running />
         </div>
+        <div class={css.column}>
+          <NodesCard />
+          {isAdmin.value && <Checklist />}
+        </div>
         {mayUpload.value && <FirstSteps />}
-        {isAdmin.value && <Checklist />}
       </div>
     </Page>
   );
