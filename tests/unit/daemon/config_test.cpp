@@ -55,6 +55,13 @@ TEST(Config, WrongTypesAndSyntaxNameTheirLine) {
   EXPECT_FALSE(refusal("log_level = \"info\"\nlog_level = \"info\"\n").empty());
 }
 
+TEST(Config, SectionsAreRefusedWithTheirLine) {
+  EXPECT_TRUE(has(refusal("[:.b]\nc = 1\n"), "line 1: this file has no [sections]"));
+  EXPECT_TRUE(has(refusal("\xEF\xBB\xBF[:"), "line 1: this file has no [sections]"));
+  EXPECT_TRUE(has(refusal("log_level = \"info\"\n\n \t[[mesh]]\n"), "line 3: this file has no [sections]"));
+  EXPECT_TRUE(parse("seeds = [\n  \"10.0.0.7\",\n]\n"));
+}
+
 TEST(Config, EscapedControlCharactersAreRefused) {
   EXPECT_TRUE(has(refusal("listen = [\"127.0.0.1\\u0000.example:1\"]\n"), "without control characters"));
   EXPECT_TRUE(has(refusal("\nstate_dir = \"/srv\\u0000/s\"\n"), "line 2: state_dir"));
