@@ -36,6 +36,8 @@ class Db {
   Result<Bytes> serialize();
   // Replaces everything by an image. Errc::corrupt when SQLite's own check finds a fault.
   Result<void> load(ByteView image);
+  // The same without the check: an image that this process made.
+  Result<void> load_own(ByteView image);
   // Rows the last INSERT, UPDATE or DELETE touched.
   std::int64_t changes() const;
 
@@ -46,6 +48,7 @@ class Db {
   sqlite3* handle() { return handle_; }
 
  private:
+  Result<void> copy_from(ByteView image, bool doubtful);
   friend class Query;
   explicit Db(sqlite3* handle) : handle_(handle) {}
   // Reading SQL costs more than running most of it: statements are used again.

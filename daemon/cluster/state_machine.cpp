@@ -61,12 +61,14 @@ Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& comma
     fall_behind(unknown.message());
     return unknown;
   }
-  if (entry->apply != apply_cluster_init && !read_cluster(*db_))
+  if (!set_up_) set_up_ = read_cluster(*db_).has_value();
+  if (entry->apply != apply_cluster_init && !set_up_)
     return Error{Errc::unavailable, "this box is not set up yet"};
   const WallTime now = std::max(command.time, last_time_);
   if (auto earlier = earlier_reply(command, now)) return *std::move(earlier);
 
-  SAMOVAR_CHECK(db_->exec("BEGIN"));
+  run(*db_, "BEGIN");
+  SAMOVAR_CHECK(db_->take_error());
   Context context(*db_, command, index, now);
   Result<Fields> reply = entry->apply(context);
   if (reply) {
@@ -77,7 +79,8 @@ Result<Fields> ClusterMachine::execute(std::uint64_t index, const Command& comma
         now);
   }
   if (auto failed = db_->take_error(); !failed) reply = std::move(failed).error();
-  SAMOVAR_CHECK(db_->exec(reply ? "COMMIT" : "ROLLBACK"));
+  run(*db_, reply ? "COMMIT" : "ROLLBACK");
+  SAMOVAR_CHECK(db_->take_error());
   if (!reply) return reply;
   last_time_ = now;
   changes = std::move(context.changes);
@@ -169,6 +172,7 @@ Result<void> ClusterMachine::restore(ByteView snapshot) {
   }
   SAMOVAR_CHECK(db->take_error());
   db_ = std::move(db);
+  set_up_ = false;
   nodes_.reset();
   files_.reset();
   behind_.clear();

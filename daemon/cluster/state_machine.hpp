@@ -51,6 +51,7 @@ class ClusterMachine final : public raft::StateMachine {
 
   std::unique_ptr<Db> db_;
   WallTime last_time_{};  // also in the table meta
+  bool set_up_ = false;   // known to be; never undone but by another state
   std::string behind_;
   std::optional<std::vector<NodeRecord>> nodes_;  // until a command changes them
   std::optional<std::vector<StoredFile>> files_;

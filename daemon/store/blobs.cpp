@@ -159,7 +159,7 @@ Result<void> BlobDir::check(Arrival& arrival, std::uint64_t bytes, ByteView hash
   if (size != bytes) return Error{Errc::corrupt, "a copy has another length than the file it was made of"};
   if (hash.empty()) return {};
   security::Sha256 hasher;
-  Bytes piece(kHashPieceBytes);
+  Bytes piece(static_cast<std::size_t>(std::min<std::uint64_t>(size, kHashPieceBytes)));
   for (std::uint64_t offset = 0; offset < size;) {
     SAMOVAR_TRY(const std::size_t got, arrival.file_->read_at(offset, piece));
     if (got == 0) return Error{Errc::io, "a copy became shorter while it was read"};
