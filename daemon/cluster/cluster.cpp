@@ -86,6 +86,9 @@ void Cluster::Impl::connect() {
   if (links.up) view.in_minority = [this] { return sight().in_minority(); };
   view.no_leader = [this] { return no_leader(); };
   forwarder = std::make_unique<Forwarder>(loop, *port, *links.exchange, std::move(view));
+  log->on_leader([this, still = std::weak_ptr<bool>(alive)](const raft::ConsensusStatus&) {
+    if (!still.expired()) forwarder->leader_changed();  // the log goes after the forwarder
+  });
 }
 
 Task<void> Cluster::close() {

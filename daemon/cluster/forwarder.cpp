@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/metrics.hpp"
@@ -18,6 +19,8 @@ constexpr Duration kPause = milliseconds(50);  // between tries
 constexpr Duration kTick = milliseconds(500);
 // No leader for so long: it is no election, it is a minority. Waiting would only make people wait.
 constexpr Duration kLeaderlessMax = seconds(6);
+// Connections break and are there again: only then it is a minority for who waits to hear what became of it.
+constexpr Duration kMinoritySure = milliseconds(500);
 constexpr Duration kClockEvery = seconds(30);
 constexpr Duration kClockKept = seconds(120);
 
@@ -56,14 +59,28 @@ void Forwarder::stop() {
 
 void Forwarder::finish(std::uint64_t id, Result<Bytes> result) {
   auto node = waiting_.extract(id);
-  if (!node.empty()) node.mapped()(std::move(result));
+  if (!node.empty()) node.mapped().done(std::move(result));
 }
 
-Task<Result<Bytes>> Forwarder::interruptible(std::function<void(Done)> start) {
+// A leader that was cut off is silent: its answer would be waited for longer than the next one is elected.
+void Forwarder::leader_changed() {
+  loop_.post([this, alive = alive_] {
+    if (!*alive || stopped_) return;
+    const std::string leader = log_.status().leader_id;
+    if (leader.empty()) return;
+    std::vector<std::uint64_t> over;
+    for (const auto& [id, waiting] : waiting_)
+      if (!waiting.asked.empty() && waiting.asked != leader) over.push_back(id);
+    for (const std::uint64_t id : over)
+      finish(id, Error{Errc::unavailable, "the leader changed while the change was under way"});
+  });
+}
+
+Task<Result<Bytes>> Forwarder::interruptible(std::function<void(Done)> start, std::string asked) {
   if (stopped_) co_return Error{Errc::unavailable, "this node is stopping"};
   const std::uint64_t id = ++next_wait_;
-  std::function<void(Done)> begin = [this, id, &start](Done done) {
-    waiting_.emplace(id, std::move(done));
+  std::function<void(Done)> begin = [this, id, &start, &asked](Done done) {
+    waiting_.emplace(id, Waiting{std::move(done), std::move(asked)});
     start([this, id, alive = alive_](Result<Bytes> result) {
       if (*alive) finish(id, std::move(result));
     });
@@ -86,7 +103,8 @@ Task<Result<Bytes>> Forwarder::propose(Bytes command) {
   co_return co_await from_callback<Result<Bytes>>(std::move(start));
 }
 
-Task<Result<ProposeAnswer>> Forwarder::ask(std::string leader, ProposeQuestion question, Duration deadline) {
+Task<Result<ProposeAnswer>> Forwarder::ask(std::string leader, ProposeQuestion question, Duration deadline,
+                                           bool may_repeat) {
   const MonoTime asked = loop_.clock().mono();
   std::function<void(Done)> start = [this, &leader, &question, deadline](Done done) {
     net::AskOptions options;
@@ -94,7 +112,8 @@ Task<Result<ProposeAnswer>> Forwarder::ask(std::string leader, ProposeQuestion q
     spawn<Result<Bytes>>(exchange_.ask(leader, net::Topic::propose, encode_question(question), options),
                          std::move(done));
   };
-  SAMOVAR_CO_TRY(const Bytes bytes, co_await interruptible(std::move(start)));
+  std::string whom = may_repeat ? leader : std::string();
+  SAMOVAR_CO_TRY(const Bytes bytes, co_await interruptible(std::move(start), std::move(whom)));
   SAMOVAR_CO_TRY(ProposeAnswer answer, decode_answer(bytes));
   // Its clock when it answered, which was half of the way ago; a long wait for the log says nothing.
   const MonoTime heard = loop_.clock().mono();
@@ -147,7 +166,7 @@ Task<Result<Bytes>> Forwarder::submit(Command command) {
       forwarded.add(1);
       ProposeQuestion question{ProposeKind::command, encode_command(command)};
       const Duration deadline = std::clamp<Duration>(end - now, milliseconds(1), kAskMax);
-      auto answer = co_await ask(status.leader_id, std::move(question), deadline);
+      auto answer = co_await ask(status.leader_id, std::move(question), deadline, may_repeat);
       if (answer) {
         const Duration left = std::max<Duration>(end - loop_.clock().mono(), seconds(1));
         SAMOVAR_CO_CHECK(co_await wait_applied(answer->index, left));
@@ -156,6 +175,8 @@ Task<Result<Bytes>> Forwarder::submit(Command command) {
       reply = std::move(answer).error();
     } else if (!asked && is_hopeless(now)) {
       co_return view_.no_leader();
+    } else if (asked && minority_since_ && now - *minority_since_ >= kMinoritySure) {
+      co_return outcome_unknown();  // this node led and was cut off: the others may have it or not
     }
     if (reply) co_return reply;
     const Errc code = reply.error().code();
@@ -220,6 +241,11 @@ void Forwarder::tick() {
   const MonoTime now = loop_.clock().mono();
   // From the start on: a node that never sees a leader says so as soon as one that lost it.
   if (!leader_seen_ || status.leader || !status.leader_id.empty()) leader_seen_ = now;
+  if (!view_.in_minority || !view_.in_minority()) {
+    minority_since_.reset();
+  } else if (!minority_since_) {
+    minority_since_ = now;
+  }
   if (!status.leader && !status.leader_id.empty()) {
     const bool other = status.leader_id != clock_leader_;
     const Duration every = other ? Duration(seconds(2)) : kClockEvery;

@@ -69,6 +69,9 @@ class Forwarder {
   // A leader was known here just now.
   bool sees_leader() const;
 
+  // Another one leads, or nobody: who waits for the answer of the last one asks again now, if it may.
+  void leader_changed();
+
   // Ends what waits with Errc::unavailable; takes nothing new.
   void stop();
 
@@ -78,11 +81,13 @@ class Forwarder {
   Task<Result<Bytes>> answer(std::string from, Bytes question);
   Task<Result<Bytes>> answer_command(std::string from, Bytes body);
   Task<Result<Bytes>> propose(Bytes command);
-  Task<Result<ProposeAnswer>> ask(std::string leader, ProposeQuestion question, Duration deadline);
+  Task<Result<ProposeAnswer>> ask(std::string leader, ProposeQuestion question, Duration deadline,
+                                  bool may_repeat = false);
   Task<Result<void>> wait_applied(std::uint64_t index, Duration deadline);
   Task<void> pause(Duration time);
-  // Ended by `start`'s callback or by stop(), whichever comes first.
-  Task<Result<Bytes>> interruptible(std::function<void(Done)> start);
+  // Ended by `start`'s callback or by stop(), whichever comes first; with `asked`, also when that node no
+  // longer leads.
+  Task<Result<Bytes>> interruptible(std::function<void(Done)> start, std::string asked = {});
   void finish(std::uint64_t id, Result<Bytes> result);
   bool is_hopeless(MonoTime now) const;
   void tick();
@@ -97,9 +102,14 @@ class Forwarder {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared: callbacks may come after us
   bool stopped_ = false;
   std::uint64_t next_wait_ = 0;
-  std::map<std::uint64_t, Done> waiting_;
+  struct Waiting {
+    Done done;
+    std::string asked;  // a node that need not be waited for once another one leads
+  };
+  std::map<std::uint64_t, Waiting> waiting_;
   Loop::Id timer_ = 0;
   std::optional<MonoTime> leader_seen_;
+  std::optional<MonoTime> minority_since_;
   std::string clock_leader_;
   std::optional<MonoTime> clock_asked_;
   std::optional<MonoTime> clock_heard_;

@@ -36,7 +36,7 @@ class Writer(threading.Thread):
         self.unsure = set()                  # names whose answer never came
         self.at = number
         self.last_ack = time.monotonic()
-        self.gap_max = 0.0
+        self.gap_max, self.gap_story, self.tries = 0.0, [], []  # the longest wait, and what was tried in it
         self.trouble = collections.Counter()
         self.failure = None
 
@@ -62,20 +62,25 @@ class Writer(threading.Thread):
         """The answer's JSON; None only when the test ends before there is one."""
         while True:
             node = self.cluster.nodes[self.at % len(self.cluster.nodes)]
+            asked = time.monotonic()
             try:
                 answer = node.request(method, path, body, headers=headers, timeout=8) if node.alive() and node.token else None
             except (OSError, http.client.HTTPException) as error:
                 self.trouble[type(error).__name__] += 1
+                self.tries.append((node.name, type(error).__name__, time.monotonic() - asked))
                 answer = None
             if answer is not None and answer.status == status:
                 now = time.monotonic()
-                self.gap_max = max(self.gap_max, now - self.last_ack)
+                tries, self.tries = self.tries, []
+                if now - self.last_ack > self.gap_max:
+                    self.gap_max, self.gap_story = now - self.last_ack, tries + [(node.name, answer.status, now - asked)]
                 self.last_ack = now
                 return answer.json or {}
             if answer is not None and method == "DELETE" and answer.status == 404:
                 return {}  # deleted by the try whose answer was lost
             if answer is not None:
                 self.trouble[f"{answer.status} {answer.code}"] += 1
+                self.tries.append((node.name, f"{answer.status} {answer.code}", time.monotonic() - asked))
                 assert answer.status in (401, 403, 409, 421, 423, 425, 429, 500, 502, 503, 504), f"{method} {path}: {answer}"
             if self.stop.is_set():
                 return None
@@ -276,6 +281,8 @@ def main():
                   f"{sum(1 for e in story.elections if e > 5)} of {len(story.elections)} above the goal of 5 s")
         print(f"heal: median {sorted(story.heals)[len(story.heals) // 2]:.1f} s, worst {max(story.heals):.1f} s (goal 10); longest without "
               f"an acknowledgement {max(w.gap_max for w in story.writers):.1f} s; largest node {rss:.0f} MiB")
+        longest = max(story.writers, key=lambda w: w.gap_max)
+        print("  which was:", ", ".join(f"{name} {what} after {took:.2f} s" for name, what, took in longest.gap_story))
         print("answers that were none:", dict(trouble.most_common(8)))
         for line in (lost + twice)[:20]:
             print("  ", line)

@@ -10,12 +10,15 @@ if(TARGET samovard AND TARGET samovar-worker)
   add_test(NAME cluster_trust
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_trust.py $<TARGET_FILE:samovard>)
   set_tests_properties(cluster_trust PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+  add_test(NAME cluster_refusals
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_refusals.py $<TARGET_FILE:samovard>)
+  set_tests_properties(cluster_refusals PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
   foreach(suite Together Faults)
     add_test(NAME elastic_life.${suite}
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/elastic_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(elastic_life.${suite} PROPERTIES LABELS integration TIMEOUT 1200 RUN_SERIAL ON)
   endforeach()
-  foreach(suite Surroundings Refusals Form)
+  foreach(suite Surroundings Refusals Quiet Form)
     add_test(NAME cluster_netns.${suite} CONFIGURATIONS netns
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_netns.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(cluster_netns.${suite} PROPERTIES LABELS integration TIMEOUT 900 RUN_SERIAL ON SKIP_RETURN_CODE 77)

@@ -3,8 +3,10 @@
 
     cluster_netns.py SAMOVARD [unittest arguments]
 """
+import contextlib
 import os
 import pathlib
+import random
 import shutil
 import socket
 import ssl
@@ -19,6 +21,10 @@ import networks  # noqa: E402
 from cluster import Cluster, skip_code, until  # noqa: E402
 
 BINARY = None
+BEACONS = int(os.environ.get("SAMOVAR_BEACONS", "100000"))
+QUIET_SECONDS = float(os.environ.get("SAMOVAR_QUIET_SECONDS", "60"))  # by hand: 600
+IDLE_NODES = int(os.environ.get("SAMOVAR_IDLE_NODES", "7"))  # by hand: 16
+IDLE_SECONDS = 60
 FORM_NODES = int(os.environ.get("SAMOVAR_FORM_NODES", "5"))
 
 
@@ -176,6 +182,130 @@ class Refusals(Netns):
         clone.kill()
         add_user(cluster.nodes[1], "bob")
         cluster.wait_equal(cluster.nodes[:3])
+
+
+def in_lan(lan, address):
+    """Ours, or a group that no router passes on."""
+    first = int(address.split(".")[0])
+    return address.startswith(lan.net + ".") or 224 <= first <= 239 or address == "255.255.255.255"
+
+
+class Quiet(Netns):
+    """What nodes send, and to whom."""
+
+    def test_10_a_flood_of_beacons_makes_nobody_dial(self):
+        cluster = self.cluster(3)
+        cluster.form(count=2)
+        member, waiting = cluster.nodes[0], cluster.nodes[2]
+        waiting.start()
+        cluster.find(waiting, member)
+        group, port = "239.192.77.46", 7446
+        with networks.inside(waiting.place.space):
+            ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            ear.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            ear.bind((group, port))
+            ear.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton(waiting.place.ip))
+        stranger = cluster.lan.place(9)
+        with ear:
+            ear.settimeout(60)
+            beacon = ear.recv(2048)  # a true one, of a member or of the one that waits
+        self.assertTrue(beacon.startswith(b"SMVB"))
+        waiting.kill()
+        rng = random.Random(10)
+        for number in range(20):  # addresses to forge from
+            stranger.run("addr", "add", f"{cluster.lan.net}.{50 + number}/24", "dev", "eth0")
+        before = member.rss_bytes()
+        with networks.Tap(member.place) as tap:
+            lines = []
+            with networks.inside(stranger.space):
+                for number in range(20):
+                    line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                    line.bind((f"{cluster.lan.net}.{50 + number}", 0))
+                    line.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(f"{cluster.lan.net}.{50 + number}"))
+                    lines.append(line)
+            for number in range(BEACONS):
+                kind = number % 5
+                packet = (rng.randbytes(rng.choice((0, 1, 64, 512))), b"SMVB" + rng.randbytes(rng.choice((8, 200, 508))),
+                          b"SMVB\x01" + rng.randbytes(1400), beacon,
+                          beacon)[kind]
+                if kind == 4:  # a true one with a byte changed
+                    at = rng.randrange(len(packet))
+                    packet = packet[:at] + bytes([packet[at] ^ (1 + rng.randrange(255))]) + packet[at + 1:]
+                rng.choice(lines).sendto(packet, (group, port))
+            for line in lines:
+                line.close()
+            self.assertTrue(member.alive_and_ready())
+            rows = member.items("/peers")
+            bad = sum(card["bad"] for card in member.asks("/doctor", 60)["interfaces"])
+        dialled = {key for key in tap.sent if key[0] == "dial" and key[1] not in (cluster.nodes[1].place.ip, waiting.place.ip)}
+        print(f"{BEACONS} datagrams, {bad} of them looked at and bad: {len(rows)} rows, {(member.rss_bytes() - before) / (1 << 20):.1f} MiB more")
+        self.assertGreater(bad, 0)
+        self.assertFalse(dialled, "beacons made it dial")
+        self.assertLessEqual(len(rows), 64)
+        self.assertLessEqual(member.rss_bytes() - before, 8 << 20)
+
+    def test_24_nothing_leaves_the_network(self):
+        cluster = self.cluster(3)
+        for node in cluster.nodes:
+            node.place.add_default_route()
+        with contextlib.ExitStack() as stack:
+            taps = {node: stack.enter_context(networks.Tap(node.place)) for node in cluster.nodes}
+            # The control: something that does leave is seen.
+            with networks.inside(cluster.nodes[0].place.space), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+                line.sendto(b"x", ("203.0.113.7", 53))
+            until("the control is seen", lambda: any(k[1] == "203.0.113.7" for k in taps[cluster.nodes[0]].sent))
+            taps[cluster.nodes[0]].sent.clear()
+            cluster.form()
+            end, turns = time.monotonic() + QUIET_SECONDS, 0
+            while turns == 0 or time.monotonic() < end:
+                self.work(cluster.nodes[turns % 3], turns)
+                turns += 1
+        for node, tap in taps.items():
+            outside = {k: v for k, v in tap.sent.items() if k[1] and k[0] != "ipv6" and not in_lan(cluster.lan, k[1])}
+            far = {k: v for k, v in tap.sent.items() if k[0] == "ipv6" and not k[1].startswith(("fe80:", "ff0"))}
+            self.assertFalse(outside or far, node.name)
+        print(f"{turns} rounds of upload, ingest, training and prediction: "
+              f"{sum(t.total[0] for t in taps.values())} packets, none to outside")
+
+    @staticmethod
+    def work(node, turn):
+        rng = random.Random(turn)
+        rows = "".join(f"{rng.random():.4f},{rng.random():.4f},{rng.choice('yn')}\n" for _ in range(500))
+        made = node.expect(201, "PUT", "/api/v1/uploads/t.csv", ("a,b,ill\n" + rows).encode(),
+                           headers={"Content-Type": "application/octet-stream"}).json
+        begun = node.expect(202, "POST", "/api/v1/datasets", {"upload_id": made["id"], "name": f"Quiet {turn}"}).json
+        ended = lambda path, ident: (lambda o: o if o["state"] not in ("queued", "running", "preparing") else None)(node.asks(path + ident))  # noqa: E731
+        done = until("the ingest ends", lambda: ended("/operations/", begun["id"]))
+        assert done["state"] == "done", done
+        job = node.expect(201, "POST", "/api/v1/jobs", {"kind": "glm", "name": f"quiet{turn}", "dataset": done["dataset_id"],
+                                                        "target": "ill"}).json
+        over = until("the training ends", lambda: ended("/jobs/", job["id"]), 180)
+        assert over["state"] == "done", over
+        node.expect(200, "POST", f"/api/v1/models/quiet{turn}:predict", {"rows": [{"a": 0.5, "b": 0.5}]})
+
+    def test_idle_traffic_of_many_nodes(self):
+        cluster = self.cluster(IDLE_NODES)
+        cluster.form()
+        cluster.wait_equal()
+        time.sleep(75)  # beacons come often in the first minute after a change
+        with contextlib.ExitStack() as stack:
+            taps = {node: stack.enter_context(networks.Tap(node.place)) for node in cluster.nodes}
+            began = time.monotonic()
+            time.sleep(IDLE_SECONDS)
+            seconds = time.monotonic() - began
+        frames = sorted(tap.total[1] / seconds for tap in taps.values())
+        leader = cluster.leader_seen_by(cluster.nodes[0])
+        overhead = {"udp": 42, "tcp": 66, "dial": 74}
+        payload = [sum(v[1] - overhead.get(k[0], v[1] / v[0]) * v[0] for k, v in tap.sent.items()) / seconds for tap in taps.values()]
+        print(f"{IDLE_NODES} idle nodes, {seconds:.0f} s: {sum(frames) / len(frames):.0f} bytes/s a node on the wire with all headers "
+              f"(median {frames[len(frames) // 2]:.0f}, leader {taps[leader].total[1] / seconds:.0f}); {sum(payload) / len(payload):.0f} "
+              f"without headers of Ethernet, IP and TCP (goal 300); largest node {max(n.rss_bytes() for n in cluster.nodes) >> 20} MiB")
+        kinds = {}
+        for tap in taps.values():
+            for key, value in tap.sent.items():
+                kinds[key[0]] = kinds.get(key[0], 0) + value[1] / seconds / len(taps)
+        print("  by kind:", {k: round(v) for k, v in kinds.items()})
+        self.assertGreater(sum(frames), 0)
 
 
 class Form(Netns):

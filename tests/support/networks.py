@@ -13,6 +13,7 @@ import sys
 import threading
 
 CLONE_NEWNET = 0x40000000
+SO_RCVBUFFORCE = 33
 OURS = re.compile(r"^smv([0-9a-z]{5})\d[nbp]\d")
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -123,6 +124,10 @@ class Place:
         """The switch does not pass multicast to this port."""
         ip("link", "set", self.port_name, "type", "bridge_slave", "mcast_flood", "off")
 
+    def add_default_route(self):
+        """A gateway that answers to its address and leads nowhere: what is sent out of the network is seen on the card."""
+        self.run("route", "add", "default", "via", self.lan.gateway())
+
     def change_address(self, host):
         new = f"{self.lan.net}.{host}"
         self.run("addr", "del", self.ip + "/24", "dev", "eth0")
@@ -142,6 +147,61 @@ class Place:
         ip("link", "set", port, "master", bridge, "up")
         self.run("addr", "add", cidr, "dev", name)
         self.run("link", "set", name, "up")
+
+
+class Tap:
+    """What one node sends through its network card, while it is looked at: (protocol, address, port) → [packets, bytes]."""
+
+    OUTGOING = 4
+
+    def __init__(self, place, card="eth0"):
+        self.sent = {}
+        self.total = [0, 0]
+        with inside(place.space):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            self.socket.bind((card, 3))
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
+        self.socket.settimeout(0.2)
+        self.stopped = threading.Event()
+        self.thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join(30)
+        self.socket.close()
+
+    def _look(self):
+        while not self.stopped.is_set():
+            try:
+                frame, where = self.socket.recvfrom(65536)
+            except TimeoutError:
+                continue
+            if where[2] != self.OUTGOING:
+                continue
+            self.total[0] += 1
+            self.total[1] += len(frame)
+            key = self._key(frame)
+            count = self.sent.setdefault(key, [0, 0])
+            count[0] += 1
+            count[1] += len(frame)
+
+    @staticmethod
+    def _key(frame):
+        kind = frame[12:14]
+        if kind == b"\x86\xdd":
+            return ("ipv6", socket.inet_ntop(socket.AF_INET6, frame[38:54]), 0)
+        if kind != b"\x08\x00":
+            return ("arp" if kind == b"\x08\x06" else kind.hex(), "", 0)
+        head = 14 + (frame[14] & 15) * 4
+        protocol = {1: "icmp", 6: "tcp", 17: "udp"}.get(frame[23], str(frame[23]))
+        port = int.from_bytes(frame[head + 2:head + 4], "big") if protocol in ("tcp", "udp") else 0
+        if protocol == "tcp" and frame[head + 13] & 0x12 == 0x02:
+            protocol = "dial"  # the first packet of a connection
+        return (protocol, socket.inet_ntoa(frame[30:34]), port)
 
 
 def tag_of(pid):
@@ -181,6 +241,12 @@ class Lan:
         ip("link", "set", name, "up")
         self.bridges.append(name)
         return name
+
+    def gateway(self):
+        address = self.net + ".254"
+        if address not in ip("addr", "show", "dev", self.bridge).stdout:
+            ip("addr", "add", address + "/24", "dev", self.bridge)
+        return address
 
     def place(self, number):
         made = Place(self, number)

@@ -120,6 +120,23 @@ TEST_F(ForwarderTest, ALeaderThatDiesOnTheWayIsReplaced) {
   EXPECT_EQ(users("b"), 2);
 }
 
+TEST_F(ForwarderTest, ALeaderThatFellSilentIsNotWaitedForOnceAnotherOneLeads) {
+  logs_.swallow = true;
+  const auto sure = begin("b", add_user("boris"));
+  const auto once = begin("b", add_user("anna", ""));
+  scheduler_.run_for(milliseconds(100));
+  logs_.swallow = false;
+  logs_.lead("c");
+  logs_.at("b").forwarder->leader_changed();
+  scheduler_.run_for(seconds(1));  // the first one's answer would be waited for three seconds
+  ASSERT_TRUE(sure->has_value());
+  EXPECT_TRUE(**sure);
+  EXPECT_FALSE(once->has_value());  // may not be repeated: its answer may still come
+  end(once);
+  settle();
+  EXPECT_EQ(users("b"), 2);
+}
+
 TEST_F(ForwarderTest, ALeaderThatStepsDownAfterTheWriteDoesItOnce) {
   // It is in the log, but who proposed it does not lead any more when it is applied.
   logs_.commit_time = milliseconds(200);
