@@ -10,6 +10,8 @@
 #include <limits>
 #include <variant>
 
+#include "daemon/config_text.hpp"
+
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_HEADER_ONLY 1
@@ -203,35 +205,8 @@ Result<ListenAddress> parse_seed(std::string_view text, std::uint16_t default_po
                            text.substr(0, 80), default_port)};
 }
 
-namespace {
-
-// The number of the first line that begins with a bracket, or 0. No key of ours is in a section, and
-// toml++ 3.2 stops the program at some of their headers.
-std::size_t section_line(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t first = text.find_first_not_of(" \t", begin);
-    if (first != std::string_view::npos && text[first] == '[') return line + 1;
-    const std::size_t end = text.find('\n', begin);
-    begin = end == std::string_view::npos ? text.size() : end + 1;
-  }
-  return 0;
-}
-
-}  // namespace
-
 Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
-  // No TOML file holds control characters, and toml++ 3.2 stops the program at some of them.
-  const auto control = [](unsigned char c) { return is_control(c) && c != '\t' && c != '\n' && c != '\r'; };
-  if (const auto bad = std::find_if(text.begin(), text.end(), control); bad != text.end())
-    return Error{Errc::invalid, fmt::format("{} line {}: a control character, as if it were no text file",
-                                            source, 1 + std::count(text.begin(), bad, '\n'))};
-  if (const std::size_t line = section_line(text); line != 0)
-    return Error{Errc::invalid, fmt::format("{} line {}: this file has no [sections] or lists within lists: "
-                                            "write each setting as name = value",
-                                            source, line)};
+  SAMOVAR_CHECK(check_config_text(text, source));
   const toml::parse_result parsed = toml::parse(text, source);
   if (!parsed) {
     const auto& error = parsed.error();

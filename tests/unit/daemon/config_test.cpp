@@ -62,6 +62,15 @@ TEST(Config, SectionsAreRefusedWithTheirLine) {
   EXPECT_TRUE(parse("seeds = [\n  \"10.0.0.7\",\n]\n"));
 }
 
+TEST(Config, LettersOfOtherScriptsStandInQuotesAndComments) {
+  EXPECT_TRUE(parse("# für die Küche\nstate_dir = \"/srv/küche\"  # dort\nkey_file = '/médias/clé'\n"));
+  EXPECT_TRUE(
+      has(refusal("\xEF\xBB\xAFliuen = 0x= \"[{\n"), "line 1: a letter beyond a to z outside quotes"));
+  EXPECT_TRUE(has(refusal("state_dir = \"/srv\" ü\n"), "line 1: a letter beyond a to z outside quotes"));
+  EXPECT_TRUE(has(refusal("\nstate_dir = \"\"\"\n/srv\"\"\"\n"), "line 2: a text over several lines"));
+  EXPECT_TRUE(has(refusal("state_dir = \"/srv\\\"\n"), "line 1: a quote that does not end"));
+}
+
 TEST(Config, EscapedControlCharactersAreRefused) {
   EXPECT_TRUE(has(refusal("listen = [\"127.0.0.1\\u0000.example:1\"]\n"), "without control characters"));
   EXPECT_TRUE(has(refusal("\nstate_dir = \"/srv\\u0000/s\"\n"), "line 2: state_dir"));
