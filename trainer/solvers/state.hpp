@@ -67,6 +67,12 @@ class StateReader {
     raw(out.data(), out.size());
     return out;
   }
+  // All that is left.
+  ByteView rest() {
+    const ByteView all = bytes_;
+    bytes_ = {};
+    return all;
+  }
   bool failed() const noexcept { return failed_; }
   std::size_t left() const noexcept { return bytes_.size(); }
   Result<void> done() const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <memory>
 
@@ -10,7 +9,7 @@
 #include "base/clock.hpp"
 #include "trainer/solvers/large_pages.hpp"
 #include "trainer/solvers/stream_merge.hpp"
-#include "trainer/sync/elastic.hpp"
+#include "trainer/sync/strategies.hpp"
 
 namespace samovar::trainer {
 
@@ -76,10 +75,12 @@ class Stream {
       base_.push_back(options.intercepts.empty() ? 0 : scaled(options.intercepts[o]));
     if (rows.council() == nullptr) return;
     alone_ = optimizer_;
-    elastic_ = std::make_unique<Elastic>(*rows.council(), options.strategy, cell_);
-    elastic_->set_rescale([this](double before, double now) { rescale(before, now); });
-    if (options.early_stop) elastic_->ask_to_finish_when_worse(kWorse);
-    rescale(1, elastic_->parts());
+    const bool squares = optimizer_.rule == kernels::Rule::ftrl || optimizer_.rule == kernels::Rule::adagrad;
+    together_ = make_strategy(*rows.council(), options.strategy, {cell_, squares});
+    together_->set_rows_to_do(options.all_rows * options.passes);
+    together_->set_rescale([this](double before, double now) { rescale(before, now); });
+    if (options.early_stop) together_->ask_to_finish_when_worse(kWorse);
+    rescale(1, together_->parts());
   }
 
   Result<Fit> run(StateReader* from) {
@@ -92,7 +93,7 @@ class Stream {
     if (from != nullptr) {
       SAMOVAR_TRY(cursor, load(*from));
     }
-    if (elastic_) return run_together(plan, from != nullptr);
+    if (together_) return run_together(plan, from != nullptr);
     if (!finished_) {
       SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), plan, cursor));
       SAMOVAR_CHECK(train(*reader));
@@ -110,8 +111,8 @@ class Stream {
     EncodedBatch valid;
     std::vector<RowRole> roles;
     while (!finished_) {
-      const double began = elastic_ ? seconds_now() : 0;
-      const double worked = elastic_ ? work_now() : 0;
+      const double began = together_ ? seconds_now() : 0;
+      const double worked = together_ ? thread_work_seconds() : 0;
       SAMOVAR_TRY(const Batch* read, reader.next());
       if (read == nullptr) {
         SAMOVAR_CHECK(end_pass());
@@ -120,7 +121,10 @@ class Stream {
       rows_.splitter().roles(*read, roles);
       rows_.encode(*read, roles, RowRole::valid, valid);
       rows_.encode(*read, roles, RowRole::train, batch);
-      if (valid.rows != 0) judge(valid);
+      if (valid.rows != 0) {
+        if (together_ && kept_rows_ < kKeptRows) keep(valid);
+        judge(valid);
+      }
       if (batch.rows != 0) {
         rows_.weigh_classes(batch);
         scale_target(batch);
@@ -129,26 +133,22 @@ class Stream {
       SAMOVAR_CHECK(check());
       seen_ += read->rows();
       ++step_;
-      if (elastic_) {
-        SAMOVAR_CHECK(elastic_->stepped(read->rows(), seconds_now() - began, work_now() - worked));
+      if (together_) {
+        SAMOVAR_CHECK(
+            together_->stepped(read->rows(), seconds_now() - began, thread_work_seconds() - worked));
         SAMOVAR_CHECK(check());
       }
       if (averaging() && seen_ >= next_average_) add_average();
       SAMOVAR_CHECK(report(reader));
-      if (!elastic_) continue;
+      if (!together_) continue;
       finished_ = over();
-      if (elastic_->take_changed()) return {};
+      if (together_->take_changed()) return {};
     }
     return {};
   }
 
   // ---- several workers ----
 
-  static double work_now() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-  }
   static double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
 
   // A worker's cells stand for one of `now` parts of what all workers see: sums of gradients are that much
@@ -179,21 +179,21 @@ class Stream {
   Result<Fit> run_together(const ReadPlan& plan, bool resumed) {
     const std::uint64_t before = seen_;
     seen_ = next_average_ = 0;
-    SAMOVAR_CHECK(elastic_->begin({cells_, bias_}, before, resumed, options_.joining));
+    SAMOVAR_CHECK(together_->begin({cells_, bias_}, before, resumed, options_.joining));
     finished_ = over();
     while (!finished_) {
       // With every epoch the blocks may be others.
-      static_cast<void>(elastic_->take_changed());
+      static_cast<void>(together_->take_changed());
       rows_.refresh();
       if (rows_.rows() == 0) {
-        SAMOVAR_CHECK(elastic_->idle());
-        finished_ = over() || elastic_->all_done();
+        SAMOVAR_CHECK(together_->idle());
+        finished_ = over() || together_->all_done();
         continue;
       }
       SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), plan));
       SAMOVAR_CHECK(train(*reader));
     }
-    SAMOVAR_CHECK(elastic_->tell_done());
+    SAMOVAR_CHECK(together_->tell_done());
     return result_together();
   }
 
@@ -202,45 +202,55 @@ class Stream {
   bool over() const {
     constexpr double kOwnMost = 1.25;
     const double own = static_cast<double>(rows_.rows()) * options_.passes;
-    return seen_all() >= options_.all_rows * options_.passes || elastic_->asked_to_finish() ||
+    return seen_all() >= options_.all_rows * options_.passes || together_->asked_to_finish() ||
            (own > 0 && static_cast<double>(seen_) >= kOwnMost * own);
   }
-  std::uint64_t seen_all() const { return elastic_ ? elastic_->rows_done() : seen_; }
-  std::uint64_t rows_all() const { return elastic_ ? options_.all_rows : rows_.rows(); }
+  std::uint64_t seen_all() const { return together_ ? together_->rows_done() : seen_; }
+  std::uint64_t rows_all() const { return together_ ? options_.all_rows : rows_.rows(); }
 
   // The mean of the workers' weights and the centre's; which of them does better on the validation rows.
   Result<Fit> result_together() {
     SAMOVAR_TRY(Fit own, result());
-    SAMOVAR_TRY(const std::vector<Bytes> parts, rows_.council()->collect("finish", [&]() -> Result<Bytes> {
-      StateWriter out;
+    const auto part = [&]() -> Result<Bytes> {
+      StateWriter out(own.weights.size() * 2 * sizeof(float));
       out.put(own.weights);
       out.put(own.intercepts);
       out.put(own.rows);
       out.put(own.steps);
-      out.put(std::uint64_t{elastic_->slice_first() / cell_});
+      out.put(std::uint64_t{together_->slice_first() / cell_});
       out.put(centre_weights());
       return out.take();
-    }));
-    elastic_->end();
-    Fit mean = own;
-    Fit centre = own;
-    SAMOVAR_CHECK(merge_fits(parts, problem_, base_, options_, mean, centre));
-    if (rows_.council()->membership().members.size() < 2) return mean;
-    SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, problem_, mean, centre));
-    Fit& chosen = take_centre ? centre : mean;
-    chosen.rows = mean.rows;
-    chosen.steps = mean.steps;
-    chosen.notes.push_back("Trained by " + std::to_string(parts.size()) + " workers (" +
-                           options_.strategy.kind + "): the model is " +
-                           (take_centre ? "their centre" : "the mean of theirs") +
-                           ", which does better on the validation rows.");
-    return chosen;
+    };
+    const auto merge = [&](const std::vector<Bytes>& parts) {
+      return merge_fits(parts, problem_, base_, options_);
+    };
+    SAMOVAR_TRY(const Bytes merged, rows_.council()->agree("finish", part, merge));
+    together_->end();
+    SAMOVAR_TRY(Merged both, read_merged(merged, problem_, own));
+    if (both.workers < 2) return both.mean;
+    if (!both.has_centre) return told(std::move(both.mean), both.workers, "the mean of theirs.");
+    SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, kept_, problem_, both.mean, both.centre));
+    const std::string better = ", which does better on the validation rows.";
+    if (take_centre) return told(std::move(both.centre), both.workers, "their centre" + better);
+    return told(std::move(both.mean), both.workers, "the mean of theirs" + better);
+  }
+  Fit told(Fit fit, std::uint64_t workers, const std::string& what) const {
+    fit.notes.push_back("Trained by " + std::to_string(workers) + " workers (" + options_.strategy.kind +
+                        "): the model is " + what);
+    return fit;
+  }
+
+  // Some validation rows stay in memory: reading all rows again to find them costs as much as a pass.
+  void keep(const EncodedBatch& valid) {
+    kept_rows_ += valid.rows;
+    kept_.push_back(valid);
+    rows_.weigh_classes(kept_.back());
   }
 
   // Of the slice of the centre that is this worker's.
   std::vector<float> centre_weights() const {
-    const std::vector<float>& slice = elastic_->slice();
-    const std::size_t first = elastic_->slice_first() / cell_;
+    const std::span<const float> slice = together_->slice();
+    const std::size_t first = together_->slice_first() / cell_;
     const std::size_t count = slice.size() / cell_;
     const std::size_t inputs = problem_.outputs * problem_.width;
     std::vector<float> out(count);
@@ -362,14 +372,14 @@ class Stream {
 
   Result<void> end_pass() {
     ++pass_;
-    if (elastic_) SAMOVAR_CHECK(elastic_->tell_pass(pass_, valid_.sum, valid_.weight));
+    if (together_) SAMOVAR_CHECK(together_->tell_pass(pass_, valid_.sum, valid_.weight));
     const double valid = valid_.value();
     const bool worse = std::isfinite(valid) && best_ < valid * (1 - kWorse);
     if (std::isfinite(valid)) best_ = std::min(best_, valid);
     last_train_ = train_.value();
     last_valid_ = valid;
     train_ = valid_ = Mean{};
-    if (elastic_) return {};
+    if (together_) return {};
     finished_ = pass_ >= options_.passes || (options_.early_stop && worse && pass_ >= 2);
     if (finished_ && worse && pass_ < options_.passes) stopped_early_ = true;
     return {};
@@ -408,7 +418,7 @@ class Stream {
     report.pass = pass_;
     report.share =
         static_cast<double>(seen_all()) / std::max(1.0, static_cast<double>(rows_all()) * options_.passes);
-    if (elastic_) add_figures(report);
+    if (together_) add_figures(report);
     report.curve = static_cast<double>(seen_) >= next_point_;
     report.train_loss = window_.value();
     if (valid_.weight > 0) {
@@ -424,7 +434,7 @@ class Stream {
   }
 
   void add_figures(StepReport& report) {
-    const Elastic::Figures& figures = elastic_->figures();
+    const Together::Figures& figures = together_->figures();
     const Council& council = *rows_.council();
     const double now = seconds_now();
     if (began_ == 0) began_ = now;
@@ -457,7 +467,7 @@ class Stream {
       out.put(mean.weight);
     }
     for (const double number : {best_, last_train_, last_valid_, next_point_}) out.put(number);
-    if (elastic_) out.put(elastic_->parts());
+    if (together_) out.put(together_->parts());
   }
   Result<std::optional<DataCursor>> load(StateReader& in) {
     Bytes cursor;
@@ -476,7 +486,7 @@ class Stream {
       mean->weight = in.get<double>();
     }
     for (double* number : {&best_, &last_train_, &last_valid_, &next_point_}) *number = in.get<double>();
-    const double parts = elastic_ && in.left() != 0 ? in.get<double>() : 1;
+    const double parts = together_ && in.left() != 0 ? in.get<double>() : 1;
     SAMOVAR_CHECK(in.done());
     const bool average_fits = average_.empty() || average_.size() == problem_.outputs * problem_.width;
     if (cells.size() != cells_.size() || bias.size() != bias_.size() || !average_fits ||
@@ -484,7 +494,7 @@ class Stream {
       return Error{Errc::conflict, "the checkpoint is of another model: start the job anew"};
     cells_ = std::move(cells);
     bias_ = std::move(bias);
-    if (elastic_) rescale(parts, elastic_->parts());
+    if (together_) rescale(parts, together_->parts());
     SAMOVAR_TRY(const DataCursor at, decode_cursor(cursor));
     return std::optional<DataCursor>(at);
   }
@@ -523,6 +533,7 @@ class Stream {
   float* bias_of(std::size_t output) { return bias_.data() + output * cell_; }
 
   static constexpr std::size_t kChunk = 16'384;
+  static constexpr std::size_t kKeptRows = 20'000;
 
   // Constant after construction.
   RowSource& rows_;
@@ -554,8 +565,11 @@ class Stream {
   double next_point_ = 0;
   bool finished_ = false;
   bool stopped_early_ = false;
-  std::unique_ptr<Elastic> elastic_;  // null: this worker is alone
+  std::unique_ptr<Together> together_;  // null: this worker is alone
   double began_ = 0;
+
+  std::vector<EncodedBatch> kept_;  // validation rows, to choose between models
+  std::size_t kept_rows_ = 0;
 
   // Room that is used again.
   std::vector<float> offsets_, scores_, residuals_, weights_;

@@ -13,14 +13,13 @@ double weight_of(const EncodedBatch& batch) {
   return sum;
 }
 
-Result<bool> centre_is_better(RowSource& rows, const Problem& problem, const Fit& mean, const Fit& centre) {
+Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
+                              const Fit& mean, const Fit& centre) {
   const kernels::Table& table = kernels::cpu();
   std::vector<float> scores, residuals;
-  constexpr std::uint64_t kRowsEnough = 30'000;
-  std::uint64_t looked_at = 0;
   std::vector<double> losses(3);
   const std::size_t outputs = problem.outputs;
-  SAMOVAR_CHECK(rows.each(RowRole::valid, [&](const EncodedBatch& batch) -> Result<bool> {
+  for (const EncodedBatch& batch : valid) {
     const kernels::Rows view = kernel_rows(batch);
     const kernels::Labels labels = kernel_labels(batch);
     const Fit* const fits[] = {&mean, &centre};
@@ -41,56 +40,96 @@ Result<bool> centre_is_better(RowSource& rows, const Problem& problem, const Fit
       }
     }
     losses[2] += weight_of(batch);
-    looked_at += batch.rows;
-    return looked_at < kRowsEnough;
-  }));
+  }
   SAMOVAR_CHECK(rows.sum(losses));
   return losses[2] > 0 && losses[1] < losses[0];
 }
 
-Result<void> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
-                        const std::vector<double>& base, const StreamOptions& options, Fit& mean,
-                        Fit& centre) {
+Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
+                         const std::vector<double>& base, const StreamOptions& options) {
+  const kernels::Table& table = kernels::cpu();
   const std::size_t inputs = problem.outputs * problem.width;
-  std::vector<double> weights(inputs), intercepts(problem.outputs);
+  std::vector<float> theirs, slice;
+  std::vector<float> weights(inputs);
+  std::vector<double> their_intercepts, intercepts(problem.outputs);
   std::vector<float> centres(inputs + problem.outputs, std::numeric_limits<float>::quiet_NaN());
+  std::uint64_t rows = 0, steps = 0;
+  bool has_centre = false;
   double total = 0;
-  mean.rows = mean.steps = 0;
-  for (const Bytes& part : parts) {
-    StateReader in(part);
-    std::vector<float> theirs, slice;
-    std::vector<double> their_intercepts;
-    in.get(theirs);
-    in.get(their_intercepts);
-    const auto rows = in.get<std::uint64_t>();
-    const auto steps = in.get<std::uint64_t>();
-    const auto first = in.get<std::uint64_t>();
-    in.get(slice);
-    if (in.failed() || in.left() != 0 || theirs.size() != inputs ||
-        their_intercepts.size() != problem.outputs || first > centres.size() ||
-        slice.size() > centres.size() - first)
-      return Error{Errc::corrupt, "the model that another worker sent is damaged"};
-    const auto weight = static_cast<double>(rows);
-    for (std::size_t i = 0; i < inputs; ++i) weights[i] += weight * static_cast<double>(theirs[i]);
-    for (std::size_t o = 0; o < problem.outputs; ++o) intercepts[o] += weight * their_intercepts[o];
-    std::copy(slice.begin(), slice.end(), centres.begin() + static_cast<std::ptrdiff_t>(first));
-    total += weight;
-    mean.rows += rows;
-    mean.steps += steps;
+  // The rows come before the weights are added: each part is read twice.
+  for (const bool adding : {false, true}) {
+    for (const Bytes& part : parts) {
+      StateReader in(part);
+      in.get(theirs);
+      in.get(their_intercepts);
+      const auto did = in.get<std::uint64_t>();
+      const auto made = in.get<std::uint64_t>();
+      const auto first = in.get<std::uint64_t>();
+      in.get(slice);
+      if (in.failed() || in.left() != 0 || theirs.size() != inputs ||
+          their_intercepts.size() != problem.outputs || first > centres.size() ||
+          slice.size() > centres.size() - first)
+        return Error{Errc::corrupt, "the model that another worker sent is damaged"};
+      if (!adding) {
+        rows += did;
+        steps += made;
+        total += static_cast<double>(did);
+        continue;
+      }
+      const double share =
+          total > 0 ? static_cast<double>(did) / total : 1 / static_cast<double>(parts.size());
+      table.axpy(nullptr, static_cast<float>(share), theirs.data(), inputs, weights.data());
+      for (std::size_t o = 0; o < problem.outputs; ++o) intercepts[o] += share * their_intercepts[o];
+      std::copy(slice.begin(), slice.end(), centres.begin() + static_cast<std::ptrdiff_t>(first));
+      has_centre = has_centre || !slice.empty();
+    }
   }
-  if (!(total > 0)) return {};
+  StateWriter out((2 * inputs + problem.outputs) * sizeof(float) + 1024);
+  out.put(std::uint64_t{parts.size()});
+  out.put(rows);
+  out.put(steps);
+  out.put(weights);
+  out.put(intercepts);
+  out.put(static_cast<std::uint8_t>(has_centre));
+  if (!has_centre) return out.take();
   for (std::size_t i = 0; i < inputs; ++i) {
-    mean.weights[i] = static_cast<float>(weights[i] / total);
     const float own = centres[i] * static_cast<float>(options.target_scale);
-    centre.weights[i] = std::isfinite(own) ? own : mean.weights[i];
+    weights[i] = std::isfinite(own) ? own : weights[i];
   }
   for (std::size_t o = 0; o < problem.outputs; ++o) {
-    mean.intercepts[o] = intercepts[o] / total;
     const double own =
         (base[o] + static_cast<double>(centres[inputs + o])) * options.target_scale + options.target_center;
-    centre.intercepts[o] = std::isfinite(own) ? own : mean.intercepts[o];
+    intercepts[o] = std::isfinite(own) ? own : intercepts[o];
   }
-  return {};
+  out.put(weights);
+  out.put(intercepts);
+  return out.take();
+}
+
+Result<Merged> read_merged(ByteView bytes, const Problem& problem, const Fit& like) {
+  StateReader in(bytes);
+  Merged out;
+  out.mean.passes = out.centre.passes = like.passes;
+  out.mean.notes = out.centre.notes = like.notes;
+  out.workers = in.get<std::uint64_t>();
+  out.mean.rows = in.get<std::uint64_t>();
+  out.mean.steps = in.get<std::uint64_t>();
+  in.get(out.mean.weights);
+  in.get(out.mean.intercepts);
+  out.has_centre = in.get<std::uint8_t>() != 0;
+  if (out.has_centre) {
+    out.centre.rows = out.mean.rows;
+    out.centre.steps = out.mean.steps;
+    in.get(out.centre.weights);
+    in.get(out.centre.intercepts);
+  }
+  for (const Fit* fit : {&out.mean, &out.centre}) {
+    if (fit == &out.centre && !out.has_centre) break;
+    if (fit->weights.size() != problem.outputs * problem.width || fit->intercepts.size() != problem.outputs)
+      return Error{Errc::corrupt, "the model that the lead sent is damaged"};
+  }
+  if (in.failed() || in.left() != 0) return Error{Errc::corrupt, "the model that the lead sent is damaged"};
+  return out;
 }
 
 }  // namespace samovar::trainer

@@ -10,13 +10,20 @@ namespace samovar::trainer {
 
 double weight_of(const EncodedBatch& batch);
 
-// A part: weights, intercepts, rows, steps, and a slice of the centre with its first cell. `mean` becomes
-// that of all, each by its rows; `centre` what the slices are together. Both come with room for them.
-Result<void> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
-                        const std::vector<double>& base, const StreamOptions& options, Fit& mean,
-                        Fit& centre);
+// A part: weights, intercepts, rows, steps, and a slice of the centre with its first cell. The outcome: the
+// mean of all, each by its rows, and what the slices are together.
+Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
+                         const std::vector<double>& base, const StreamOptions& options);
+struct Merged {
+  std::uint64_t workers = 0;
+  bool has_centre = false;
+  Fit mean, centre;
+};
+// `like`: what else a fit says.
+Result<Merged> read_merged(ByteView bytes, const Problem& problem, const Fit& like);
 
-// On validation rows of all workers; the first some of each are enough to tell.
-Result<bool> centre_is_better(RowSource& rows, const Problem& problem, const Fit& mean, const Fit& centre);
+// On these validation rows of each worker.
+Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
+                              const Fit& mean, const Fit& centre);
 
 }  // namespace samovar::trainer

@@ -13,14 +13,14 @@ using std::chrono::milliseconds;
 enum Kind : std::uint8_t { kPart = 1, kResult = 2, kAsk = 3, kNotYet = 4 };
 
 constexpr milliseconds kWait{50};
-constexpr std::size_t kPieceBytes = kPeerMessageBytesMax - 1024;
+constexpr std::size_t kPieceBytes = 1u << 20;
 // More than any statistics of columns or model that fits a board.
 constexpr std::size_t kWholeBytesMax = std::size_t{2} << 30;
 constexpr std::size_t kAboutBytesMax = 200;
 
 // A result or an error as bytes.
 Bytes as_outcome(const Result<Bytes>& outcome) {
-  StateWriter out;
+  StateWriter out(outcome ? outcome->size() + 64 : 64);
   out.put(static_cast<std::uint8_t>(outcome.has_value() ? 1 : 0));
   if (outcome) {
     out.put(*outcome);
@@ -55,17 +55,25 @@ Result<void> Council::send(std::uint32_t to, ByteView body) {
   return group_.send(to, body);
 }
 
+Result<void> Council::give(std::uint32_t to, Bytes body) {
+  bytes_sent_ += body.size();
+  return group_.give(to, std::move(body));
+}
+
 Result<void> Council::tell(std::uint32_t to, std::uint8_t kind, std::string_view about, ByteView bytes) {
   const std::size_t pieces = std::max<std::size_t>(1, (bytes.size() + kPieceBytes - 1) / kPieceBytes);
   for (std::size_t i = 0; i < pieces; ++i) {
-    StateWriter out;
+    const ByteView piece =
+        bytes.subspan(i * kPieceBytes, std::min(kPieceBytes, bytes.size() - i * kPieceBytes));
+    StateWriter out(piece.size() + about.size() + 64);
     out.put(kind);
     out.put(members_.epoch);
     out.put(about);
     out.put(static_cast<std::uint8_t>(i == 0));
     out.put(static_cast<std::uint8_t>(i + 1 == pieces));
-    out.put(to_bytes(bytes.subspan(i * kPieceBytes, std::min(kPieceBytes, bytes.size() - i * kPieceBytes))));
-    SAMOVAR_CHECK(send(to, out.take()));
+    Bytes body = out.take();
+    body.insert(body.end(), piece.begin(), piece.end());
+    SAMOVAR_CHECK(give(to, std::move(body)));
   }
   return {};
 }
@@ -78,7 +86,7 @@ Result<void> Council::tell_all(std::string_view about) {
   return {};
 }
 
-Result<void> Council::take(const PeerMessage& message) {
+Result<void> Council::take(PeerMessage& message) {
   bytes_received_ += message.body.size();
   if (message.body.empty()) return {};
   if (message.body[0] >= kFirstKind)
@@ -89,10 +97,9 @@ Result<void> Council::take(const PeerMessage& message) {
   const std::string about = in.text();
   const bool first = in.get<std::uint8_t>() != 0;
   const bool last = in.get<std::uint8_t>() != 0;
-  Bytes bytes;
-  in.get(bytes);
+  const ByteView bytes = in.rest();
   // A member of the same job and the same program: damage is a fault of one of us, and no reason to go on.
-  if (in.failed() || in.left() != 0 || kind < kPart || kind > kNotYet || about.size() > kAboutBytesMax)
+  if (in.failed() || kind < kPart || kind > kNotYet || about.size() > kAboutBytesMax)
     return Error{Errc::corrupt, "what another worker sent is damaged"};
   Bytes& whole = pieces_[{message.from, about + static_cast<char>(kind)}];
   if (first) whole.clear();
@@ -127,7 +134,7 @@ Result<void> Council::take_whole(std::uint32_t from, std::uint8_t kind, std::uin
 Result<bool> Council::listen(milliseconds wait) {
   bool changed = false;
   for (;;) {
-    SAMOVAR_TRY(const auto message, group_.receive(wait));
+    SAMOVAR_TRY(auto message, group_.receive(wait));
     if (group_.membership().epoch != members_.epoch) {
       const std::uint32_t lead_before = members_.lead();
       members_ = group_.membership();

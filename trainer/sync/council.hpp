@@ -25,7 +25,8 @@ namespace samovar::trainer {
 class Council {
  public:
   // A message that is not the council's: from whom, in which epoch, and what.
-  using Hear = std::function<Result<void>(std::uint32_t from, std::uint64_t epoch, ByteView body)>;
+  // The body is the hearer's to use up.
+  using Hear = std::function<Result<void>(std::uint32_t from, std::uint64_t epoch, Bytes& body)>;
   using Part = std::function<Result<Bytes>()>;
   // The parts by member, in the order of their numbers.
   using Merge = std::function<Result<Bytes>(const std::vector<Bytes>& parts)>;
@@ -48,6 +49,7 @@ class Council {
   Result<bool> listen(std::chrono::milliseconds wait);
   // To one member; its first byte must not be one of the council's (below kFirstKind).
   Result<void> send(std::uint32_t to, ByteView body);
+  Result<void> give(std::uint32_t to, Bytes body);
   static constexpr std::uint8_t kFirstKind = 16;
 
   // The same for all. `part` is called once for every epoch in which this member's blocks differ. An error of
@@ -67,7 +69,7 @@ class Council {
     std::uint64_t epoch = 0;
     Bytes bytes;
   };
-  Result<void> take(const PeerMessage& message);
+  Result<void> take(PeerMessage& message);
   Result<void> take_whole(std::uint32_t from, std::uint8_t kind, std::uint64_t epoch,
                           const std::string& about, Bytes bytes);
   Result<void> tell(std::uint32_t to, std::uint8_t kind, std::string_view about, ByteView bytes);

@@ -16,7 +16,9 @@ class LocalGroup::End final : public PeerGroup {
 
   const Membership& membership() const override { return seen_; }
 
-  Result<void> send(std::uint32_t to, ByteView body) override {
+  Result<void> send(std::uint32_t to, ByteView body) override { return give(to, to_bytes(body)); }
+
+  Result<void> give(std::uint32_t to, Bytes body) override {
     const std::lock_guard lock(group_.mutex_);
     if (cut_) return Error{Errc::unavailable, "this worker was cut off"};
     if (body.size() > kPeerMessageBytesMax) return Error{Errc::invalid, "the message is too long"};
@@ -25,7 +27,7 @@ class LocalGroup::End final : public PeerGroup {
     const auto other = group_.ends_.find(to);
     if (other == group_.ends_.end() || other->second->cut_) return {};
     End& at = *other->second;
-    at.queue_.push_back({now() + at.delay_, {number_, seen_.epoch, to_bytes(body)}});
+    at.queue_.push_back({now() + at.delay_, {number_, seen_.epoch, std::move(body)}});
     at.ready_.notify_one();
     return {};
   }

@@ -53,6 +53,8 @@ class PeerGroup {
   // Does not wait for the other. Messages of one sender come in their order; what is sent to one that is gone
   // is lost without an error.
   virtual Result<void> send(std::uint32_t to, ByteView body) = 0;
+  // The same, for one that has no more use for the body.
+  virtual Result<void> give(std::uint32_t to, Bytes body) { return send(to, body); }
   // A message; or nothing, when the time ran out or membership() is another one now. Errc::conflict: asked to
   // stop. Any other error: this worker is cut off and ends.
   virtual Result<std::optional<PeerMessage>> receive(std::chrono::milliseconds wait) = 0;

@@ -1,13 +1,18 @@
-// The table of strategies and of codecs: what a job may choose from.
+// The table of strategies: what a job may choose from.
 //
 // Threading: constant.
 #pragma once
+#include <memory>
 #include <string_view>
 #include <vector>
+
+#include "trainer/sync/codec.hpp"
+#include "trainer/sync/together.hpp"
 
 namespace samovar::trainer {
 
 std::vector<std::string_view> strategy_names();
-std::vector<std::string_view> codec_names();
+// The spec was checked: its names are in the tables.
+std::unique_ptr<Together> make_strategy(Council& council, const StrategySpec& strategy, CellKind cell);
 
 }  // namespace samovar::trainer

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/unit/trainer/training.hpp"
+#include "trainer/sync/together.hpp"
 
 namespace samovar::trainer {
 namespace {

@@ -1,0 +1,31 @@
+#include "trainer/sync/codec.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Codec> (*make)();
+};
+
+constexpr Entry kCodecs[] = {
+    {"fp32", make_fp32},
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_codec(std::string_view name) {
+  for (const Entry& entry : kCodecs) {
+    if (entry.name == name) return entry.make();
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> codec_names() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kCodecs) names.push_back(entry.name);
+  return names;
+}
+
+}  // namespace samovar::trainer

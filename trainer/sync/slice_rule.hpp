@@ -1,0 +1,64 @@
+// What the owner of a slice does with the members' parts of it: the rule of a strategy.
+//
+// The vector is cut into slices, one owner each, and those into pieces. A member sends its piece of x to the
+// owner, who answers with what the member is to take off its x. When it comes the member has perhaps trained
+// on: what it learned meanwhile stays.
+//
+// Threading: one thread.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trainer/sync/flat_vector.hpp"
+
+namespace samovar::trainer {
+
+class SliceRule {
+ public:
+  struct Given {
+    std::uint32_t member = 0;
+    double rows = 0;      // of this member since its last exchange of the piece
+    double all_rows = 0;  // the same for all members, as far as is known
+    std::span<float> x;   // the member's; the rule leaves there what is to be taken off
+  };
+
+  virtual ~SliceRule() = default;
+  // Of how many parts of the whole a member's vector stands for one.
+  virtual double parts(std::size_t members) const = 0;
+  // In rounds: a member waits for the answer, which comes when all have sent (or enough of them).
+  virtual bool waits() const { return false; }
+  virtual double quorum() const { return 1; }
+  // How many rounds a member may be ahead of the slowest.
+  virtual std::uint32_t rounds_ahead() const { return 0xffff'ffff; }
+  // Steps between exchanges; 0: as the job says.
+  virtual std::uint32_t tau() const { return 0; }
+
+  // What is left of a sum of squares is never below 0, when the codec is exact.
+  virtual bool keeps_squares() const { return false; }
+
+  // A new epoch: the owner's own part of the slice, to begin with.
+  virtual void begin(std::span<const float> own, std::size_t members, CellKind cell) = 0;
+  // One member's piece, which begins at `at` of the slice.
+  virtual void meet(std::size_t at, Given& one) = 0;
+  // The owner's own: takes it off at once.
+  virtual void meet_owner(std::size_t at, Given& one) {
+    own_.assign(one.x.begin(), one.x.end());
+    meet(at, one);
+    for (std::size_t i = 0; i < own_.size(); ++i) one.x[i] = own_[i] - one.x[i];
+  }
+  // A round's: in the order of the members. A rule that does not wait has none.
+  virtual void close(std::size_t at, std::span<Given> all) {
+    for (Given& one : all) meet(at, one);
+  }
+  // One that came after its round was closed.
+  virtual void late(std::size_t at, Given& one) { meet(at, one); }
+
+  // What the slice is, apart from the members' vectors; empty: nothing of use.
+  virtual std::span<const float> centre() const { return {}; }
+
+ private:
+  std::vector<float> own_;  // room that is used again
+};
+
+}  // namespace samovar::trainer

@@ -1,0 +1,375 @@
+#include "trainer/sync/sliced.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.hpp"
+
+namespace samovar::trainer {
+
+namespace {
+
+// Small enough that a piece stays in the cache, and a message in the allocator's lists; fewer than 65,536
+// cells, so that codecs can name one with two bytes.
+constexpr std::size_t kPieceFloats = 32'768;
+// Before the payload: floats behind it lie as they should.
+constexpr std::size_t kHeadBytes = 64;
+// An answer that has not come after so many rounds will not come: the other was in another epoch.
+constexpr std::uint32_t kRoundsLate = 20;
+
+double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
+
+// Of a body whose payload is floats as they are.
+std::span<float> floats_of(Bytes& body) {
+  return {reinterpret_cast<float*>(body.data() + kHeadBytes), (body.size() - kHeadBytes) / sizeof(float)};
+}
+
+Error damaged() { return {Errc::corrupt, "parameters that another worker sent are damaged"}; }
+
+}  // namespace
+
+Sliced::Sliced(Council& council, const StrategySpec& strategy, CellKind cell, std::unique_ptr<SliceRule> rule,
+               std::unique_ptr<Codec> codec)
+    : Together(council, strategy, cell),
+      rule_(std::move(rule)),
+      codec_(std::move(codec)),
+      whole_(make_fp32()) {
+  if (rule_->tau() != 0) figures_.tau = rule_->tau();
+}
+
+void Sliced::epoch_began() {
+  const Membership& now = council_.membership();
+  const std::size_t cells = x_.size() / cell_.floats;
+  const std::size_t members = now.members.size();
+  const std::size_t most = kPieceFloats / cell_.floats * cell_.floats;
+  pieces_.clear();
+  held_.clear();
+  for (std::size_t place = 0; place < members; ++place) {
+    const std::size_t low = cells * place / members * cell_.floats;
+    const std::size_t high = cells * (place + 1) / members * cell_.floats;
+    const bool own = now.members[place] == now.self;
+    if (own) std::tie(low_, high_) = std::pair(low, high);
+    for (std::size_t first = low; first < high; first += most) {
+      const std::size_t count = std::min(most, high - first);
+      pieces_.push_back({first, count, now.members[place], false, false, 0, 0, seen_of(now.self), 0});
+      if (own) held_.push_back({first, count, 0, {}, {}});
+    }
+  }
+  // Each member begins with the slice after its own, so that not all talk to the same owner.
+  order_.clear();
+  const auto after =
+      std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.first >= high_; });
+  const auto begin = static_cast<std::size_t>(after - pieces_.begin());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) order_.push_back((begin + i) % pieces_.size());
+  room_.resize(high_ - low_);
+  x_.copy_to(low_, room_);
+  rule_->begin(room_, members, cell_);
+  if (!codec_->whole()) known_.resize(x_.size());
+  next_ = 0;
+  clock_ = 0;
+  clocks_.clear();
+  rows_of_round_.clear();
+  steps_in_round_ = 0;
+}
+
+Sliced::Held* Sliced::held_at(std::size_t first) {
+  const auto found = std::lower_bound(held_.begin(), held_.end(), first,
+                                      [](const Held& held, std::size_t at) { return held.first < at; });
+  return found == held_.end() || found->first != first ? nullptr : &*found;
+}
+
+Sliced::Piece* Sliced::piece_at(std::size_t first) {
+  const auto found = std::lower_bound(pieces_.begin(), pieces_.end(), first,
+                                      [](const Piece& piece, std::size_t at) { return piece.first < at; });
+  return found == pieces_.end() || found->first != first ? nullptr : &*found;
+}
+
+std::size_t Sliced::open_pieces() const {
+  return static_cast<std::size_t>(
+      std::count_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return piece.open; }));
+}
+
+double Sliced::all_rows_with(std::uint32_t member, double rows) {
+  rows_of_round_[member] = rows;
+  double all = 0;
+  for (const auto& [each, did] : rows_of_round_) all += did;
+  // Those not heard yet in this epoch count as the average of the others.
+  return all * static_cast<double>(council_.membership().members.size()) /
+         static_cast<double>(rows_of_round_.size());
+}
+
+void Sliced::keep_squares(std::span<float> cells) const {
+  if (!cell_.squares || (codec_->exact() && rule_->keeps_squares())) return;
+  for (std::size_t i = 1; i < cells.size(); i += cell_.floats) cells[i] = std::max(cells[i], 0.0f);
+}
+
+void Sliced::take_off(std::size_t first, std::span<const float> off) {
+  x_.each_run(first, off.size(), [&](float* x, std::size_t count, std::size_t at) {
+    const float* const by = off.data() + at;
+    for (std::size_t i = 0; i < count; ++i) x[i] -= by[i];
+    keep_squares({x, count});
+  });
+}
+
+// ---- the member ----
+
+Result<void> Sliced::send_piece(Piece& piece) {
+  const Membership& now = council_.membership();
+  const std::uint64_t seen = seen_of(now.self);
+  const std::uint64_t rows = seen - piece.rows_at;
+  piece.rows_at = seen;
+  piece.sent_step = steps_;
+  piece.sent_at = seconds_now();
+  if (piece.owner == now.self) return meet_self(piece, static_cast<double>(rows));
+  const bool whole = codec_->whole() || !piece.told;
+  const Codec& codec = whole ? *whole_ : *codec_;
+  StateWriter out(codec.bytes_most(piece.count, cell_) + kHeadBytes);
+  out.put(std::uint8_t{kPush});
+  out.put(static_cast<std::uint8_t>(whole));
+  out.put(now.epoch);
+  out.put(std::uint64_t{piece.first});
+  out.put(piece.round);
+  out.put(clock_);
+  out.put(rows);
+  out.put(seen);
+  Bytes body = out.take();
+  body.resize(kHeadBytes);
+  std::span<float> known;
+  if (!codec_->whole()) known = std::span(known_).subspan(piece.first, piece.count);
+  if (whole) {
+    x_.each_run(piece.first, piece.count, [&](const float* x, std::size_t count, std::size_t at) {
+      codec.encode({x, count}, known.empty() ? known : known.subspan(at, count), {}, cell_, luck_, body);
+    });
+  } else {
+    room_.resize(piece.count);
+    x_.copy_to(piece.first, room_);
+    codec.encode(room_, known, known, cell_, luck_, body);
+    keep_squares(known);
+  }
+  piece.told = true;
+  piece.open = true;
+  return council_.give(piece.owner, std::move(body));
+}
+
+Result<void> Sliced::meet_self(Piece& piece, double rows) {
+  const std::uint32_t self = council_.membership().self;
+  Held& held = *held_at(piece.first);
+  if (rule_->waits()) {
+    piece.open = true;
+    Bytes body(kHeadBytes + piece.count * sizeof(float));
+    x_.copy_to(piece.first, floats_of(body));
+    return take_part(held, self, piece.round, rows, true, std::move(body));
+  }
+  const double all = all_rows_with(self, rows);
+  x_.each_run(piece.first, piece.count, [&](float* x, std::size_t count, std::size_t at) {
+    SliceRule::Given one{self, rows, all, {x, count}};
+    rule_->meet_owner(held.first - low_ + at, one);
+    keep_squares(one.x);
+  });
+  return {};
+}
+
+Result<void> Sliced::exchange_when_due() {
+  const double before = thread_work_seconds();
+  const std::uint64_t epoch = council_.membership().epoch;
+  if (rule_->waits()) {
+    if (steps_in_round_ < figures_.tau) return {};
+    for (const std::size_t which : order_) SAMOVAR_CHECK(send_piece(pieces_[which]));
+    next_ = pieces_.size();
+  } else {
+    const std::size_t due =
+        steps_in_round_ >= figures_.tau ? pieces_.size() : pieces_.size() * steps_in_round_ / figures_.tau;
+    for (; next_ < due; ++next_) {
+      Piece& piece = pieces_[order_[next_]];
+      const bool late = piece.open && steps_ - piece.sent_step >= std::uint64_t{kRoundsLate} * figures_.tau;
+      // Its turn comes again in the next round. One that is lost was perhaps never heard: it is told anew.
+      if (late) {
+        piece.told = false;
+        ++piece.round;
+      }
+      if (piece.open && !late) continue;
+      SAMOVAR_CHECK(send_piece(piece));
+    }
+  }
+  work_seconds_ += thread_work_seconds() - before;
+  if (next_ < pieces_.size()) return {};
+  ++clock_;
+  clocks_[council_.membership().self] = clock_;
+  if (rule_->waits()) SAMOVAR_CHECK(wait_for([&] { return open_pieces() == 0; }));
+  if (rule_->rounds_ahead() != 0xffff'ffff) {
+    SAMOVAR_CHECK(wait_for([&] {
+      for (const std::uint32_t member : council_.membership().members) {
+        if (at_work(member) && clocks_[member] + std::uint64_t{rule_->rounds_ahead()} < clock_) return false;
+      }
+      return true;
+    }));
+  }
+  if (council_.membership().epoch != epoch) return {};
+  figures_.round_seconds = std::exchange(slowest_answer_, 0.0);
+  if (rule_->tau() == 0) {
+    adjust_tau();
+  } else {
+    ++figures_.rounds;
+  }
+  next_ = 0;
+  steps_in_round_ = 0;
+  return {};
+}
+
+Result<void> Sliced::hear_pull(StateReader& in, Bytes& body) {
+  const bool whole = in.get<std::uint8_t>() != 0;
+  const auto epoch = in.get<std::uint64_t>();
+  const auto first = in.get<std::uint64_t>();
+  const auto round = in.get<std::uint32_t>();
+  const auto member = in.get<std::uint32_t>();
+  const auto seen = in.get<std::uint64_t>();
+  if (in.failed() || body.size() < kHeadBytes) return damaged();
+  if (!council_.membership().has(member)) return {};
+  note_seen(member, seen);
+  if (epoch != council_.membership().epoch) return {};
+  Piece* const piece = piece_at(first);
+  if (piece == nullptr || (!whole && codec_->whole())) return damaged();
+  // An answer to what was told anew meanwhile is none.
+  if (!piece->open || (!rule_->waits() && round != piece->round)) return {};
+  if (whole) {
+    if (body.size() != kHeadBytes + piece->count * sizeof(float)) return damaged();
+    take_off(piece->first, floats_of(body));
+  } else {
+    off_.assign(piece->count, 0);
+    const auto like = std::span<const float>(known_).subspan(piece->first, piece->count);
+    SAMOVAR_CHECK(codec_->decode(ByteView(body).subspan(kHeadBytes), off_, like, cell_));
+    take_off(piece->first, off_);
+  }
+  piece->open = false;
+  piece->round = rule_->waits() ? round : round + 1;
+  slowest_answer_ = std::max(slowest_answer_, seconds_now() - piece->sent_at);
+  figures_.behind = steps_ - piece->sent_step;
+  return {};
+}
+
+// ---- the owner ----
+
+Result<void> Sliced::hear_push(std::uint32_t from, StateReader& in, Bytes& body) {
+  const bool whole = in.get<std::uint8_t>() != 0;
+  const auto epoch = in.get<std::uint64_t>();
+  const auto first = in.get<std::uint64_t>();
+  const auto round = in.get<std::uint32_t>();
+  const auto clock = in.get<std::uint32_t>();
+  const auto rows = in.get<std::uint64_t>();
+  const auto seen = in.get<std::uint64_t>();
+  if (in.failed() || body.size() < kHeadBytes) return damaged();
+  if (!council_.membership().has(from)) return {};
+  note_seen(from, seen);
+  if (epoch != council_.membership().epoch) return {};
+  std::uint32_t& known_clock = clocks_[from];
+  known_clock = std::max(known_clock, clock);
+  Held* const held = held_at(first);
+  if (held == nullptr) return damaged();
+  const std::size_t bytes = held->count * sizeof(float);
+  if (whole ? body.size() != kHeadBytes + bytes : codec_->whole()) return damaged();
+  if (!codec_->whole()) {
+    Guest& guest = held->guests[from];
+    if (guest.known.empty() && !whole) return damaged();
+    guest.known.resize(held->count);
+    if (whole) {
+      std::memcpy(guest.known.data(), body.data() + kHeadBytes, bytes);
+      guest.owed.assign(held->count, 0);
+    } else {
+      SAMOVAR_CHECK(codec_->decode(ByteView(body).subspan(kHeadBytes), guest.known, guest.known, cell_));
+      keep_squares(guest.known);
+      body.resize(kHeadBytes + bytes);
+      std::memcpy(body.data() + kHeadBytes, guest.known.data(), bytes);
+    }
+  }
+  return take_part(*held, from, round, static_cast<double>(rows), whole, std::move(body));
+}
+
+// The member's piece stands in the body; the answer goes the same way.
+Result<void> Sliced::take_part(Held& held, std::uint32_t member, std::uint32_t round, double rows, bool whole,
+                               Bytes body) {
+  const double all = all_rows_with(member, rows);
+  if (rule_->waits() && round >= held.round) {
+    held.waiting[member] = {std::move(body), rows, whole};
+    return close_if_full(held);
+  }
+  SliceRule::Given one{member, rows, all, floats_of(body)};
+  if (rule_->waits()) {
+    rule_->late(held.first - low_, one);
+  } else {
+    rule_->meet(held.first - low_, one);
+  }
+  return answer(held, member, rule_->waits() ? held.round : round, whole, std::move(body));
+}
+
+Result<void> Sliced::close_if_full(Held& held) {
+  if (held.waiting.empty()) return {};
+  std::size_t active = 0;
+  std::size_t given = 0;
+  double all = 0;
+  for (const std::uint32_t member : council_.membership().members) {
+    const auto found = held.waiting.find(member);
+    if (found != held.waiting.end()) {
+      ++given;
+      ++active;
+      all += found->second.rows;
+    } else if (at_work(member)) {
+      ++active;
+    }
+  }
+  if (static_cast<double>(given) < rule_->quorum() * static_cast<double>(active)) return {};
+  std::map<std::uint32_t, Waiting> waiting = std::move(held.waiting);
+  held.waiting.clear();
+  std::vector<SliceRule::Given> parts;
+  for (auto& [member, part] : waiting) parts.push_back({member, part.rows, all, floats_of(part.body)});
+  rule_->close(held.first - low_, parts);
+  ++held.round;
+  for (auto& [member, part] : waiting)
+    SAMOVAR_CHECK(answer(held, member, held.round, part.whole, std::move(part.body)));
+  return {};
+}
+
+Result<void> Sliced::fewer_at_work() {
+  if (!rule_->waits()) return {};
+  for (Held& held : held_) SAMOVAR_CHECK(close_if_full(held));
+  return {};
+}
+
+Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t round, bool whole, Bytes body) {
+  const Membership& now = council_.membership();
+  const std::span<float> off = floats_of(body);
+  if (member == now.self) {
+    take_off(held.first, off);
+    Piece& piece = *piece_at(held.first);
+    piece.open = false;
+    piece.round = round;
+    return {};
+  }
+  StateWriter out(kHeadBytes);
+  out.put(std::uint8_t{kPull});
+  out.put(static_cast<std::uint8_t>(whole));
+  out.put(now.epoch);
+  out.put(std::uint64_t{held.first});
+  out.put(round);
+  out.put(now.self);
+  out.put(seen_of(now.self));
+  Bytes head = out.take();
+  head.resize(kHeadBytes);
+  if (whole) {
+    std::memcpy(body.data(), head.data(), kHeadBytes);
+    return council_.give(member, std::move(body));
+  }
+  Guest& guest = held.guests[member];
+  for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] += off[i];
+  off_.assign(off.size(), 0);
+  codec_->encode(guest.owed, off_, guest.known, cell_, luck_, head);
+  for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] -= off_[i];
+  return council_.give(member, std::move(head));
+}
+
+Result<void> Sliced::hear_own(std::uint32_t from, std::uint8_t kind, StateReader& in, Bytes& body) {
+  if (kind == kPush) return hear_push(from, in, body);
+  if (kind == kPull) return hear_pull(in, body);
+  return damaged();
+}
+
+}  // namespace samovar::trainer

@@ -1,0 +1,100 @@
+// Strategies with a centre in slices: who sends which piece to whom, and when.
+//
+// A strategy that does not wait sends its pieces one after the other, some after each step, so that the
+// whole vector is exchanged every tau steps: no burst on the network, and each piece stays in the processor's
+// cache while it is worked on. One that waits sends all of them every tau steps and waits for the answers.
+//
+// Threading: one thread.
+// Format:    docs/formats/exchange.md
+#pragma once
+#include <memory>
+
+#include "trainer/sync/codec.hpp"
+#include "trainer/sync/slice_rule.hpp"
+#include "trainer/sync/together.hpp"
+
+namespace samovar::trainer {
+
+class Sliced final : public Together {
+ public:
+  Sliced(Council& council, const StrategySpec& strategy, CellKind cell, std::unique_ptr<SliceRule> rule,
+         std::unique_ptr<Codec> codec);
+
+  std::size_t slice_first() const override { return low_; }
+  std::span<const float> slice() const override { return rule_->centre(); }
+
+ private:
+  enum Own : std::uint8_t { kPush = kFirstOwn, kPull };
+
+  // A piece as the member sees it that sends it.
+  struct Piece {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::uint32_t owner = 0;
+    bool told = false;  // in this epoch: the owner knows what this member knows it knows
+    bool open = false;  // the answer is still to come
+    std::uint32_t round = 0;
+    std::uint64_t sent_step = 0;
+    std::uint64_t rows_at = 0;
+    double sent_at = 0;
+  };
+  // A piece as its owner sees it.
+  struct Guest {
+    std::vector<float> known;  // what the member has told
+    std::vector<float> owed;   // what a lossy answer left out
+  };
+  struct Waiting {
+    Bytes body;
+    double rows = 0;
+    bool whole = false;
+  };
+  struct Held {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::uint32_t round = 0;                   // being collected
+    std::map<std::uint32_t, Waiting> waiting;  // of this round
+    std::map<std::uint32_t, Guest> guests;
+  };
+
+  double parts_of(std::size_t members) const override { return rule_->parts(members); }
+  void epoch_began() override;
+  Result<void> exchange_when_due() override;
+  Result<void> hear_own(std::uint32_t from, std::uint8_t kind, StateReader& in, Bytes& body) override;
+  Result<void> fewer_at_work() override;
+
+  Result<void> hear_push(std::uint32_t from, StateReader& in, Bytes& body);
+  Result<void> hear_pull(StateReader& in, Bytes& body);
+  Result<void> send_piece(Piece& piece);
+  Result<void> meet_self(Piece& piece, double rows);
+  Result<void> take_part(Held& held, std::uint32_t member, std::uint32_t round, double rows, bool whole,
+                         Bytes body);
+  Result<void> close_if_full(Held& held);
+  Result<void> answer(Held& held, std::uint32_t member, std::uint32_t round, bool whole, Bytes body);
+  void take_off(std::size_t first, std::span<const float> off);
+  void keep_squares(std::span<float> cells) const;
+  Held* held_at(std::size_t first);
+  Piece* piece_at(std::size_t first);
+  double all_rows_with(std::uint32_t member, double rows);
+  std::size_t open_pieces() const;
+
+  // Constant after construction.
+  const std::unique_ptr<SliceRule> rule_;
+  const std::unique_ptr<Codec> codec_;
+  const std::unique_ptr<Codec> whole_;
+  // The caller's thread.
+  std::size_t low_ = 0, high_ = 0;  // of the own slice
+  std::vector<Piece> pieces_;       // of the whole vector, in its order
+  std::vector<std::size_t> order_;  // in which they are sent
+  std::vector<Held> held_;          // of the own slice, in its order
+  std::size_t next_ = 0;            // piece to be sent in this round
+  std::uint32_t clock_ = 0;         // rounds made in this epoch
+  std::map<std::uint32_t, std::uint32_t> clocks_;
+  std::map<std::uint32_t, double> rows_of_round_;
+  double slowest_answer_ = 0;
+  std::vector<float> known_;  // of the whole vector, what its owners know of it; empty: the codec needs none
+  SeededOrder luck_{1};
+  // Room that is used again.
+  std::vector<float> room_, off_;
+};
+
+}  // namespace samovar::trainer
