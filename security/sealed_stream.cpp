@@ -20,8 +20,10 @@ constexpr std::size_t kWriteChunks = 4;
 struct SealedStreamWriter::State {
   State(std::unique_ptr<File> f, const SealedHeader& header, const SecretBytes& key)
       : file(std::move(f)), sealer(header, key) {
-    stored.reserve(kWriteChunks * kSealedChunkStored + kSealedHeaderBytes);
-    stored = encode_sealed_header(header);
+    stored.resize(kWriteChunks * kSealedChunkStored + kSealedHeaderBytes);
+    const Bytes head = encode_sealed_header(header);
+    std::copy(head.begin(), head.end(), stored.begin());
+    used = head.size();
   }
   ~State() {
     pending.resize(pending.capacity());  // what earlier chunks left behind, too
@@ -30,17 +32,18 @@ struct SealedStreamWriter::State {
 
   Result<void> flush() {
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.before_write");
-    SAMOVAR_CHECK(file->write_at(offset, stored));
-    hasher.update(stored);
-    offset += stored.size();
-    stored.clear();
+    const ByteView whole = ByteView(stored).first(used);
+    SAMOVAR_CHECK(file->write_at(offset, whole));
+    hasher.update(whole);
+    offset += used;
+    used = 0;
     return {};
   }
   Result<void> put_chunk(bool last, ByteView plain) {
-    const std::size_t at = stored.size();
-    stored.resize(at + plain.size() + kAeadTagBytes);
-    sealer.seal(index++, last, plain, MutableBytes(stored).subspan(at));
-    if (stored.size() < kWriteChunks * kSealedChunkStored) return {};
+    const std::size_t bytes = plain.size() + kAeadTagBytes;
+    sealer.seal(index++, last, plain, MutableBytes(stored).subspan(used, bytes));
+    used += bytes;
+    if (used < kWriteChunks * kSealedChunkStored) return {};
     return flush();
   }
   // A full chunk stays behind until more follows: it may be the last one.
@@ -65,7 +68,7 @@ struct SealedStreamWriter::State {
   }
   Result<SealedSummary> end() {
     SAMOVAR_CHECK(put_chunk(true, pending));
-    if (!stored.empty()) SAMOVAR_CHECK(flush());
+    if (used > 0) SAMOVAR_CHECK(flush());
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.before_sync");
     SAMOVAR_CHECK(file->sync());
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.after_sync");
@@ -76,8 +79,9 @@ struct SealedStreamWriter::State {
   std::unique_ptr<File> file;
   const ChunkSealer sealer;
   Sha256 hasher;
-  Bytes pending;  // plain bytes that do not fill a chunk yet, or may be the last
-  Bytes stored;   // sealed, not written yet
+  Bytes pending;         // plain bytes that do not fill a chunk yet, or may be the last
+  Bytes stored;          // room for what is sealed and not written yet
+  std::size_t used = 0;  // of it
   std::uint64_t plain_bytes = 0;
   std::uint64_t offset = 0;
   std::uint64_t index = 0;

@@ -1,6 +1,4 @@
 // From staged cells, in the order of the file, to the block's columns, in the order of the deal.
-#include <cmath>
-
 #include "daemon/ingest/block_parser.hpp"
 #include "daemon/ingest/stage_loops.hpp"
 
@@ -42,15 +40,15 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
     case ColumnType::real:
       out.valid.resize(rows);
       out.reals.resize(rows);
-      stage_loops::pick(stage.reals.data(), order_.data(), rows, out.reals.data());
-      for (std::size_t i = 0; i < rows; ++i) out.valid.data()[i] = std::isnan(out.reals.data()[i]) ? 0 : 1;
+      if (!stage_loops::pick(stage.reals.data(), order_.data(), rows, out.reals.data(), out.valid.data()))
+        out.valid.clear();
       return;
     default:
       out.valid.resize(rows);
       out.integers.resize(rows);
-      stage_loops::pick(stage.integers.data(), order_.data(), rows, out.integers.data());
-      for (std::size_t i = 0; i < rows; ++i)
-        out.valid.data()[i] = out.integers.data()[i] == kNoInteger ? 0 : 1;
+      if (!stage_loops::pick(stage.integers.data(), order_.data(), rows, out.integers.data(),
+                             out.valid.data()))
+        out.valid.clear();
   }
 }
 
@@ -59,14 +57,9 @@ void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
   dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
-  stage_loops::pick(codes_.data(), order_.data(), rows, out.codes.data());
-  const std::uint32_t* const codes = out.codes.data();
-  std::uint32_t all = 0;
-  for (std::size_t i = 0; i < rows; ++i) all |= codes[i];
-  if (all != BlockDictionary::kMissing) return out.valid.clear();  // only the missing code has all bits set
   out.valid.resize(rows);
-  std::uint8_t* const valid = out.valid.data();
-  for (std::size_t i = 0; i < rows; ++i) valid[i] = codes[i] == BlockDictionary::kMissing ? 0 : 1;
+  if (!stage_loops::pick(codes_.data(), order_.data(), rows, out.codes.data(), out.valid.data()))
+    out.valid.clear();
 }
 
 void BlockParser::finish_text(const ColumnStage& stage, BlockColumn& out) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "daemon/ingest/utf8.hpp"
+#include "trainer/data/block_encode.hpp"
 
 namespace samovar::ingest {
 
@@ -41,7 +42,7 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
   tail_ = in.size;
   out.shard = in.shard;
   out.rows = 0;
-  out.encoded.clear();
+  out.encoded = {};
   out.bad_rows.clear();
   out.types.clear();
   skip_.assign(in.rows(), 0);
@@ -63,7 +64,7 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
     out.types.push_back(stages_[c].type);
   }
   stats_.finish(block_);
-  trainer::encode_block(block_, out.encoded);
+  out.encoded = trainer::encode_block_over(block_, out.room);
 }
 
 std::string_view BlockParser::row_text(std::uint32_t row) const {
@@ -123,7 +124,7 @@ bool BlockParser::split_plainly(std::uint32_t first, std::uint32_t rows) {
   const std::size_t begin = first == 0 ? 0 : in_->ends[first - 1] + 1;
   const std::size_t end = in_->ends[first + rows - 1] + 1;
   if (end - begin > kCellBytesMax) return false;
-  marks_.resize(end - begin + 65);
+  if (marks_.size() < end - begin + 65) marks_.resize(end - begin + 65);
   const TextMarks look{rules_.split.delimiter, '\n', rules_.split.quote.value_or('\n')};
   TextTraits traits;
   const std::size_t found = find_marks(text, begin, end, look, marks_.data() + 1, traits);
@@ -141,7 +142,7 @@ bool BlockParser::split_plainly(std::uint32_t first, std::uint32_t rows) {
 void BlockParser::split_carefully(std::uint32_t first, std::uint32_t rows) {
   stride_ = columns_ + 1;
   trim_ = false;
-  marks_.resize(rows * stride_);
+  if (marks_.size() < rows * stride_) marks_.resize(rows * stride_);
   for (std::uint32_t r = 0; r < rows; ++r) {
     std::uint32_t* const marks = marks_.data() + r * stride_;
     if (well_formed(first + r) && split_one(first + r, marks)) continue;

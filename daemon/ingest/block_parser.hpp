@@ -52,7 +52,8 @@ struct BadRow {
 struct ParsedBlock {
   std::uint32_t shard = 0;
   std::uint32_t rows = 0;  // 0: all were bad, and there is no block
-  Bytes encoded;
+  Bytes room;              // kept from block to block
+  ByteView encoded;        // of it
   std::vector<BadRow> bad_rows;
   std::vector<trainer::ColumnType> types;  // by column: a number may have had to be of a wider type here
   BlockStats stats;

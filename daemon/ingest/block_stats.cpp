@@ -205,39 +205,56 @@ void StatsMaker::count_distinct(std::size_t column, const std::uint64_t* words, 
 void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const BlockDictionary& dictionary,
                               const char* text, ColumnStats& stats) {
   const std::size_t levels = dictionary.size();
-  const bool all = levels <= kLevelsCounted || out_->sampled_rows == rows_;
-  const std::size_t looked_at = all ? rows_ : (out_->sampled_rows + 3) / 4;
-  // Four tables side by side: counting the same level again need not wait for the last time.
-  constexpr std::size_t kTables = 4;
-  counts_.assign((levels <= kLevelsCounted ? kTables : 1) * (levels + 1), 0);
-  std::uint32_t* const counts = counts_.data();
-  const std::uint32_t* const codes = data.codes.data();
-  const auto last = static_cast<std::uint32_t>(levels);
-  const std::size_t tables = levels <= kLevelsCounted ? kTables : 1;
-  const std::size_t whole = looked_at / tables * tables;
-  for (std::size_t i = 0; i < whole; i += tables) {
-    for (std::size_t t = 0; t < tables; ++t) ++counts[t * (levels + 1) + std::min(codes[i + t], last)];
-  }
-  for (std::size_t i = whole; i < looked_at; ++i) ++counts[std::min(codes[i], last)];
-  for (std::size_t t = 1; t < tables; ++t) {
-    for (std::size_t code = 0; code < levels; ++code) counts[code] += counts[t * (levels + 1) + code];
-  }
   stats.missing = data.valid.empty()
                       ? 0
                       : static_cast<std::uint64_t>(std::count(data.valid.begin(), data.valid.end(), 0));
   stats.present = rows_ - stats.missing;
-  stats.levels_complete = all;
+  stats.levels_complete = levels <= kLevelsCounted || out_->sampled_rows == rows_;
   hashes_.resize(levels);
-  stats_loops::mix_words(dictionary.levels(), levels, hashes_.data());
+  std::uint64_t* const hashes = hashes_.data();
+  stats_loops::mix_words(dictionary.levels(), levels, hashes);
   for (std::size_t code = 0; code < levels; ++code) {
     const Cell& level = dictionary.levels()[code];
-    std::uint64_t hash = hashes_.data()[code];
     if (cell_is_long(level)) [[unlikely]]
-      hash = hash_text(cell_text(level, text));
-    distinct_.add(column, hash);
-    if (counts[code] == 0) continue;
-    const std::uint64_t count = std::uint64_t{counts[code]} * rows_ / looked_at;
-    stats.levels.push_back({hash, count, std::string(cell_text(level, text).substr(0, kLevelBytesMax + 8))});
+      hashes[code] = hash_text(cell_text(level, text));
+    distinct_.add(column, hashes[code]);
+  }
+  const auto add = [&](std::size_t code, std::uint64_t count) {
+    const Cell& level = dictionary.levels()[code];
+    stats.levels.push_back(
+        {hashes[code], count, std::string(cell_text(level, text).substr(0, kLevelBytesMax + 8))});
+  };
+  if (!stats.levels_complete) {
+    // Of so many only the common ones matter, and a few rows show those.
+    const std::size_t looked_at = (out_->sampled_rows + 3) / 4;
+    counts_.assign(data.codes.begin(), data.codes.begin() + static_cast<std::ptrdiff_t>(looked_at));
+    std::sort(counts_.begin(), counts_.end());
+    for (std::size_t i = 0; i < looked_at && counts_[i] < levels;) {
+      const std::size_t first = i;
+      while (i < looked_at && counts_[i] == counts_[first]) ++i;
+      add(counts_[first], std::uint64_t{i - first} * rows_ / looked_at);
+    }
+    return;
+  }
+  // Four tables side by side: counting the same level again need not wait for the last time.
+  constexpr std::size_t kTables = 4;
+  const std::size_t table = levels + 1;
+  const std::uint32_t* const codes = data.codes.data();
+  const auto last = static_cast<std::uint32_t>(levels);
+  counts_.assign(kTables * table, 0);
+  std::uint32_t* const counts = counts_.data();
+  std::size_t row = 0;
+  for (; row + kTables <= rows_; row += kTables) {
+    ++counts[std::min(codes[row], last)];
+    ++counts[table + std::min(codes[row + 1], last)];
+    ++counts[2 * table + std::min(codes[row + 2], last)];
+    ++counts[3 * table + std::min(codes[row + 3], last)];
+  }
+  for (; row < rows_; ++row) ++counts[std::min(codes[row], last)];
+  for (std::size_t code = 0; code < levels; ++code) {
+    const std::uint64_t count = std::uint64_t{counts[code]} + counts[table + code] +
+                                counts[2 * table + code] + counts[3 * table + code];
+    if (count > 0) add(code, count);
   }
 }
 

@@ -106,17 +106,11 @@ template <bool kTrim>
 void ColumnStage::stage_cells(const CellSpan& cells_of) {
   const CellSpan span = cells_of;
   Cell* const out = cells.data() + span.first_row;
-  const std::uint32_t done =
-      kTrim ? 0 : stage_loops::cells(span.text, span.marks, span.stride, span.rows, out);
-  for (std::uint32_t row = done; row < span.rows; ++row) {
-    std::uint32_t begin = span.begin(row);
-    std::uint32_t end = span.end(row);
-    if constexpr (kTrim) {
-      const std::string_view cell = trim({span.text + begin, end - begin});
-      begin = static_cast<std::uint32_t>(cell.data() - span.text);
-      end = begin + static_cast<std::uint32_t>(cell.size());
-    }
-    out[row] = make_cell(span.text, begin, end);
+  if constexpr (!kTrim) return stage_loops::cells(span.text, span.marks, span.stride, span.rows, out);
+  for (std::uint32_t row = 0; row < span.rows; ++row) {
+    const std::string_view cell = trim(span.cell(row));
+    const auto begin = static_cast<std::uint32_t>(cell.data() - span.text);
+    out[row] = make_cell(span.text, begin, begin + static_cast<std::uint32_t>(cell.size()));
   }
 }
 

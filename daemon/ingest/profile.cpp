@@ -1,7 +1,7 @@
 #include "daemon/ingest/profile.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <bit>
 #include <iterator>
 
 namespace samovar::ingest {
@@ -66,20 +66,46 @@ void ProfileBuilder::add_values(Column& column, const ColumnStats& stats) {
 
 void ProfileBuilder::add_levels(Column& column, std::vector<LevelCount>&& levels, bool complete) {
   column.levels_exact &= complete;
-  for (LevelCount& level : levels) {
-    Level& known = column.levels[level.hash];
-    if (known.count == 0) known.text = std::move(level.text);
-    known.count += level.count;
-  }
+  for (LevelCount& level : levels) column.levels.add(std::move(level));
   if (column.levels.size() <= levels_max_) return;
   // Too many to keep: the rarer half goes, and counts are lower bounds from now on.
   column.levels_exact = false;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> common;  // the same choice whatever the map's order
-  common.reserve(column.levels.size());
-  for (const auto& [hash, level] : column.levels) common.emplace_back(level.count, hash);
-  const auto middle = common.begin() + static_cast<std::ptrdiff_t>(levels_max_ / 2);
-  std::nth_element(common.begin(), middle, common.end(), std::greater<>());
-  for (auto rare = middle; rare != common.end(); ++rare) column.levels.erase(rare->second);
+  column.levels.keep_common(levels_max_ / 2);
+}
+
+void ProfileBuilder::Levels::add(LevelCount&& level) {
+  if (2 * levels_.size() >= slots_.size()) index(std::max<std::size_t>(64, 4 * levels_.size()));
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = level.hash & mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    Level& known = levels_[slots_[at] - 1];
+    if (known.hash != level.hash) continue;
+    known.count += level.count;
+    return;
+  }
+  levels_.push_back({level.hash, level.count, std::move(level.text)});
+  slots_[at] = static_cast<std::uint32_t>(levels_.size());
+}
+
+void ProfileBuilder::Levels::keep_common(std::size_t count) {
+  if (count >= levels_.size()) return;
+  // By hash where the counts are the same: one choice, whatever their order.
+  std::nth_element(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(count), levels_.end(),
+                   [](const Level& a, const Level& b) {
+                     return a.count != b.count ? a.count > b.count : a.hash > b.hash;
+                   });
+  levels_.resize(count);
+  index(slots_.size());
+}
+
+void ProfileBuilder::Levels::index(std::size_t slots) {
+  slots_.assign(std::bit_ceil(slots), 0);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    std::size_t at = levels_[i].hash & mask;
+    while (slots_[at] != 0) at = (at + 1) & mask;
+    slots_[at] = static_cast<std::uint32_t>(i + 1);
+  }
 }
 
 }  // namespace samovar::ingest

@@ -10,7 +10,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -34,16 +33,30 @@ class ProfileBuilder {
   std::string finish(const trainer::Schema& schema, std::uint64_t bad_rows, const CellRules& rules);
 
  private:
+  // Counts by hash; open addressing, since every block asks for every level.
   struct Level {
-    std::string text;
+    std::uint64_t hash = 0;
     std::uint64_t count = 0;
+    std::string text;
+  };
+  class Levels {
+   public:
+    std::size_t size() const noexcept { return levels_.size(); }
+    const std::vector<Level>& all() const noexcept { return levels_; }
+    void add(LevelCount&& level);
+    void keep_common(std::size_t count);
+
+   private:
+    void index(std::size_t slots);
+    std::vector<Level> levels_;
+    std::vector<std::uint32_t> slots_;  // 1 + place of a level; 0: none
   };
   struct Column {
     ColumnStats total;
     std::vector<double> sample;
     std::uint64_t sample_stride = 1;  // of the rows offered, every so-manieth is kept
     std::uint64_t sample_offered = 0;
-    std::unordered_map<std::uint64_t, Level> levels;  // by hash
+    Levels levels;
     bool levels_exact = true;
     std::vector<std::int64_t> values;  // distinct ones of an integer column, sorted, while few
     bool values_exact = true;

@@ -109,7 +109,7 @@ json ProfileBuilder::column_json(const trainer::ColumnSpec& spec, std::size_t in
   }
   if (text || spec.type == ColumnType::boolean) {
     std::vector<const Level*> common;
-    for (const auto& [hash, level] : column.levels) common.push_back(&level);
+    for (const Level& level : column.levels.all()) common.push_back(&level);
     std::sort(common.begin(), common.end(), [](const Level* a, const Level* b) {
       return a->count != b->count ? a->count > b->count : a->text < b->text;
     });

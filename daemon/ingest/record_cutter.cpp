@@ -108,11 +108,11 @@ void RecordCutter::cut_lines(RecordBatch& batch, bool only_one) {
     }
     return;
   }
-  marks_.resize(end_ - begin_ + 64);
-  TextTraits traits;
-  const TextMarks marks{newline_, newline_, rules_.quote.value_or(newline_)};
-  const std::size_t found = find_marks(buffer_.get(), begin_, end_, marks, marks_.data(), traits);
-  if (rules_.quote && traits.quote) return cut_quoted(batch, false);
+  if (marks_.size() < end_ - begin_ + 64) marks_.resize(end_ - begin_ + 64);
+  bool quote_seen = false;
+  const std::size_t found = find_line_ends(buffer_.get(), begin_, end_, newline_,
+                                           rules_.quote.value_or(newline_), marks_.data(), quote_seen);
+  if (rules_.quote && quote_seen) return cut_quoted(batch, false);
   std::size_t begin = begin_;
   batch.records.reserve(found);
   for (std::size_t i = 0; i < found; ++i) {

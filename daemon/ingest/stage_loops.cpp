@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "daemon/ingest/column_stage.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define SAMOVAR_WIDE __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
@@ -32,28 +34,6 @@ SAMOVAR_WIDE inline void places(const std::uint32_t* marks, const __m512i& rows,
 SAMOVAR_WIDE inline void row_steps(std::size_t stride, __m512i& out) noexcept {
   out = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
                            _mm512_set1_epi64(static_cast<long long>(stride)));
-}
-
-SAMOVAR_WIDE std::uint32_t cells_wide(const char* text, const std::uint32_t* marks, std::size_t stride,
-                                      std::uint32_t rows, Cell* out) noexcept {
-  __m512i steps;
-  row_steps(stride, steps);
-  const __m512i all = _mm512_set1_epi64(-1);
-  const std::uint32_t whole = rows / 8 * 8;
-  for (std::uint32_t row = 0; row < whole; row += 8) {
-    Places at;
-    places(marks + row * stride, steps, at);
-    const __m512i word = _mm512_i64gather_epi64(at.begin, text, 1);
-    // A shift of 64 or more leaves nothing, which is right for an empty cell.
-    const __m512i keep =
-        _mm512_srlv_epi64(all, _mm512_sub_epi64(_mm512_set1_epi64(64), _mm512_slli_epi64(at.size, 3)));
-    const __m512i whereabouts =
-        _mm512_or_si512(_mm512_or_si512(_mm512_slli_epi64(at.size, 32), at.begin),
-                        _mm512_set1_epi64(static_cast<long long>(0xff00'0000'0000'0000)));
-    const __mmask8 is_long = _mm512_cmpgt_epi64_mask(at.size, _mm512_set1_epi64(8));
-    _mm512_storeu_si512(out + row, _mm512_mask_mov_epi64(_mm512_and_si512(word, keep), is_long, whereabouts));
-  }
-  return whole;
 }
 
 SAMOVAR_WIDE std::uint32_t integers_wide(const char* text, const std::uint32_t* marks, std::size_t stride,
@@ -100,22 +80,47 @@ SAMOVAR_WIDE std::uint32_t integers_wide(const char* text, const std::uint32_t* 
   return whole;
 }
 
-SAMOVAR_WIDE std::size_t pick_wide(const void* in, const std::uint32_t* order, std::size_t count, void* out,
-                                   std::uint64_t) noexcept {
+// Eight of them; `missing` collects the places of those that are not there.
+SAMOVAR_WIDE inline __mmask8 gone(const __m512i& values, std::int64_t) noexcept {
+  return _mm512_cmpeq_epi64_mask(values, _mm512_set1_epi64(kNoInteger));
+}
+SAMOVAR_WIDE inline __mmask8 gone(const __m512i& values, double) noexcept {
+  const __m512d reals = _mm512_castsi512_pd(values);
+  return _mm512_cmp_pd_mask(reals, reals, _CMP_UNORD_Q);
+}
+
+template <class T>
+SAMOVAR_WIDE std::size_t pick_wide(const T* in, const std::uint32_t* order, std::size_t count, T* out,
+                                   std::uint8_t* valid, bool& missing) noexcept {
   const std::size_t whole = count / 8 * 8;
+  unsigned any = 0;
   for (std::size_t i = 0; i < whole; i += 8) {
     const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(order + i));
-    _mm512_storeu_si512(static_cast<std::uint64_t*>(out) + i, _mm512_i32gather_epi64(at, in, 8));
+    const __m512i values = _mm512_i32gather_epi64(at, in, 8);
+    const __mmask8 absent = gone(values, T{});
+    any |= absent;
+    _mm512_storeu_si512(out + i, values);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(valid + i),
+                     _mm_maskz_set1_epi8(static_cast<__mmask16>(~absent & 0xff), 1));
   }
+  missing = any != 0;
   return whole;
 }
-SAMOVAR_WIDE std::size_t pick_wide(const void* in, const std::uint32_t* order, std::size_t count, void* out,
-                                   std::uint32_t) noexcept {
+template <>
+SAMOVAR_WIDE std::size_t pick_wide(const std::uint32_t* in, const std::uint32_t* order, std::size_t count,
+                                   std::uint32_t* out, std::uint8_t* valid, bool& missing) noexcept {
   const std::size_t whole = count / 16 * 16;
+  const __m512i none = _mm512_set1_epi32(-1);
+  unsigned any = 0;
   for (std::size_t i = 0; i < whole; i += 16) {
     const __m512i at = _mm512_loadu_si512(order + i);
-    _mm512_storeu_si512(static_cast<std::uint32_t*>(out) + i, _mm512_i32gather_epi32(at, in, 4));
+    const __m512i values = _mm512_i32gather_epi32(at, in, 4);
+    const __mmask16 present = _mm512_cmpneq_epi32_mask(values, none);
+    any |= static_cast<unsigned>(present) ^ 0xffff;
+    _mm512_storeu_si512(out + i, values);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(valid + i), _mm_maskz_set1_epi8(present, 1));
   }
+  missing = any != 0;
   return whole;
 }
 
@@ -124,35 +129,74 @@ SAMOVAR_WIDE std::size_t pick_wide(const void* in, const std::uint32_t* order, s
 
 namespace {
 
-template <class Word, class T>
-void pick_words(const T* in, const std::uint32_t* order, std::size_t count, T* out) noexcept {
+inline bool here(std::int64_t value) noexcept { return value != kNoInteger; }
+inline bool here(double value) noexcept { return value == value; }
+inline bool here(std::uint32_t value) noexcept { return value != 0xffff'ffff; }
+
+// Columns lie in an outer cache by now: in order they come much faster than one by one.
+void touch(const void* at, std::size_t bytes) noexcept {
+  const char* const first = static_cast<const char*>(at);
+  unsigned sum = 0;
+  for (std::size_t i = 0; i < bytes; i += 64) sum += static_cast<unsigned char>(first[i]);
+  asm volatile("" : : "r"(sum));
+}
+
+template <class T>
+bool pick_any(const T* in, const std::uint32_t* order, std::size_t count, T* out,
+              std::uint8_t* valid) noexcept {
   std::size_t done = 0;
+  bool missing = false;
+  touch(in, count * sizeof(T));
 #if defined(__x86_64__)
-  if (kHasWide) done = pick_wide(in, order, count, out, Word{});
+  if (kHasWide) done = pick_wide(in, order, count, out, valid, missing);
 #endif
-  for (std::size_t i = done; i < count; ++i) out[i] = in[order[i]];
+  unsigned every = 1;
+  for (std::size_t i = done; i < count; ++i) {
+    out[i] = in[order[i]];
+    const unsigned present = here(out[i]) ? 1 : 0;
+    valid[i] = static_cast<std::uint8_t>(present);
+    every &= present;
+  }
+  return missing || every == 0;
 }
 
 }  // namespace
 
-void pick(const std::int64_t* in, const std::uint32_t* order, std::size_t count, std::int64_t* out) noexcept {
-  pick_words<std::uint64_t>(in, order, count, out);
+bool pick(const std::int64_t* in, const std::uint32_t* order, std::size_t count, std::int64_t* out,
+          std::uint8_t* valid) noexcept {
+  return pick_any(in, order, count, out, valid);
 }
-void pick(const double* in, const std::uint32_t* order, std::size_t count, double* out) noexcept {
-  pick_words<std::uint64_t>(in, order, count, out);
+bool pick(const double* in, const std::uint32_t* order, std::size_t count, double* out,
+          std::uint8_t* valid) noexcept {
+  return pick_any(in, order, count, out, valid);
 }
-void pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count,
-          std::uint32_t* out) noexcept {
-  pick_words<std::uint32_t>(in, order, count, out);
+bool pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count, std::uint32_t* out,
+          std::uint8_t* valid) noexcept {
+  return pick_any(in, order, count, out, valid);
 }
 
-std::uint32_t cells([[maybe_unused]] const char* text, [[maybe_unused]] const std::uint32_t* marks,
-                    [[maybe_unused]] std::size_t stride, [[maybe_unused]] std::uint32_t rows,
-                    [[maybe_unused]] Cell* out) noexcept {
 #if defined(__x86_64__)
-  if (kHasWide) return cells_wide(text, marks, stride, rows, out);
+// One after the other: two gathers take longer than the eight loads each that they stand for.
+__attribute__((target("bmi2"))) void cells_bmi2(const char* text, const std::uint32_t* marks,
+                                                std::size_t stride, std::uint32_t rows, Cell* out) noexcept {
+  for (std::uint32_t row = 0; row < rows; ++row, marks += stride) {
+    const std::uint32_t begin = marks[0] + 1;
+    const std::uint32_t size = marks[1] - begin;
+    const std::uint64_t itself = _bzhi_u64(load_word(text + begin), 8 * size);
+    const std::uint64_t place = std::uint64_t{0xff} << 56 | std::uint64_t{size} << 32 | begin;
+    out[row] = size <= 8 ? itself : place;
+  }
+}
 #endif
-  return 0;
+
+void cells(const char* text, const std::uint32_t* marks, std::size_t stride, std::uint32_t rows,
+           Cell* out) noexcept {
+#if defined(__x86_64__)
+  static const bool quick = __builtin_cpu_supports("bmi2");
+  if (quick) return cells_bmi2(text, marks, stride, rows, out);
+#endif
+  for (std::uint32_t row = 0; row < rows; ++row, marks += stride)
+    out[row] = make_cell(text, marks[0] + 1, marks[1]);
 }
 
 std::uint32_t integers([[maybe_unused]] const char* text, [[maybe_unused]] const std::uint32_t* marks,

@@ -9,23 +9,26 @@
 
 namespace samovar::ingest::stage_loops {
 
-// The cell of row r is text[marks[r * stride] + 1, marks[r * stride + 1]). The first two return how many
-// rows, from the first on, they have done: a multiple of eight, or none. ColumnStage does the rest one by
-// one.
+// The cell of row r is text[marks[r * stride] + 1, marks[r * stride + 1]).
 
 // out[r] = make_cell(…).
-std::uint32_t cells(const char* text, const std::uint32_t* marks, std::size_t stride, std::uint32_t rows,
-                    Cell* out) noexcept;
+void cells(const char* text, const std::uint32_t* marks, std::size_t stride, std::uint32_t rows,
+           Cell* out) noexcept;
 
 // Up to eight digits with or without a minus; an empty cell is kNoInteger. Rows with anything else are listed
-// in `odd`, which has room for all of them.
+// in `odd`, which has room for all of them. Returns how many rows, from the first on, it has done: a multiple
+// of eight, or none. ColumnStage does the rest one by one.
 std::uint32_t integers(const char* text, const std::uint32_t* marks, std::size_t stride, std::uint32_t rows,
                        std::int64_t* out, std::uint32_t* odd, std::uint32_t& odds) noexcept;
 
-// out[i] = in[order[i]].
-void pick(const std::int64_t* in, const std::uint32_t* order, std::size_t count, std::int64_t* out) noexcept;
-void pick(const double* in, const std::uint32_t* order, std::size_t count, double* out) noexcept;
-void pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count,
-          std::uint32_t* out) noexcept;
+// out[i] = in[order[i]], and valid[i] whether it is there, not kNoInteger or NaN. False when all are: `valid`
+// then holds nothing.
+bool pick(const std::int64_t* in, const std::uint32_t* order, std::size_t count, std::int64_t* out,
+          std::uint8_t* valid) noexcept;
+bool pick(const double* in, const std::uint32_t* order, std::size_t count, double* out,
+          std::uint8_t* valid) noexcept;
+// The same of codes, where one that has all bits set is not there.
+bool pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count, std::uint32_t* out,
+          std::uint8_t* valid) noexcept;
 
 }  // namespace samovar::ingest::stage_loops

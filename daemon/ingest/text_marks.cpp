@@ -194,6 +194,38 @@ __attribute__((target("avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,popcnt"))) s
   return static_cast<std::size_t>(out - first);
 }
 
+// A line is longer than 64 bytes more often than not: at most one end is written without a branch.
+inline std::uint32_t* write_ends(std::uint64_t hits, std::size_t at, std::uint32_t* out) noexcept {
+  const auto count = static_cast<std::size_t>(__builtin_popcountll(hits));
+  *out = static_cast<std::uint32_t>(at + static_cast<std::size_t>(__builtin_ctzll(hits | 1ull << 63)));
+  if (count > 1) [[unlikely]]
+    write_positions(hits, static_cast<std::uint32_t>(at), out);
+  return out + count;
+}
+
+__attribute__((target("avx2,bmi,popcnt"))) std::size_t find_ends_avx2(const char* text, std::size_t begin,
+                                                                      std::size_t end, char newline,
+                                                                      char quote, std::uint32_t* out,
+                                                                      bool& quote_seen) noexcept {
+  const __m256i n = _mm256_set1_epi8(newline);
+  const __m256i q = _mm256_set1_epi8(quote);
+  const std::uint32_t* const first = out;
+  std::uint64_t quotes = 0;
+  for (std::size_t at = begin; at < end; at += 64) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at));
+    const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at + 32));
+    const std::uint64_t inside = below(end - at);
+    const std::uint64_t low = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, n)));
+    const std::uint64_t high = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(w, n)));
+    const std::uint64_t low_q = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, q)));
+    const std::uint64_t high_q = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(w, q)));
+    quotes |= (low_q | high_q << 32) & inside;
+    out = write_ends((low | high << 32) & inside, at, out);
+  }
+  quote_seen |= quotes != 0;
+  return static_cast<std::size_t>(out - first);
+}
+
 #elif defined(__aarch64__)
 
 // NEON has no movemask: each byte keeps the one bit that is its place, and pairwise sums bring them together.
@@ -280,6 +312,18 @@ std::size_t find_marks_with(MarksVariant variant, const char* text, std::size_t 
                             const TextMarks& marks, std::uint32_t* out, TextTraits& traits) noexcept {
   const FindMarks find = variant_of(variant);
   return find == nullptr ? 0 : find(text, begin, end, marks, out, traits);
+}
+
+std::size_t find_line_ends(const char* text, std::size_t begin, std::size_t end, char newline, char quote,
+                           std::uint32_t* out, bool& quote_seen) noexcept {
+#if defined(__x86_64__)
+  static const bool quick = marks_variant_runs(MarksVariant::avx2);
+  if (quick) return find_ends_avx2(text, begin, end, newline, quote, out, quote_seen);
+#endif
+  TextTraits traits;
+  const std::size_t found = find_marks(text, begin, end, {newline, newline, quote}, out, traits);
+  quote_seen |= traits.quote;
+  return found;
 }
 
 std::size_t find_marks(const char* text, std::size_t begin, std::size_t end, const TextMarks& marks,

@@ -29,6 +29,11 @@ struct TextTraits {
 std::size_t find_marks(const char* text, std::size_t begin, std::size_t end, const TextMarks& marks,
                        std::uint32_t* out, TextTraits& traits) noexcept;
 
+// The same for line ends alone, which are rarer, and without the traits but for `quote` (the same as
+// `newline` when there is none to look for).
+std::size_t find_line_ends(const char* text, std::size_t begin, std::size_t end, char newline, char quote,
+                           std::uint32_t* out, bool& quote_seen) noexcept;
+
 // The variants, for tests: false when this CPU lacks one.
 enum class MarksVariant : std::uint8_t { portable, narrow, avx2, avx512 };
 bool marks_variant_runs(MarksVariant variant) noexcept;

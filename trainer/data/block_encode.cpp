@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/assert.hpp"
-#include "trainer/data/block.hpp"
+#include "trainer/data/block_encode.hpp"
 #include "trainer/data/block_format.hpp"
 #include "trainer/data/chars.hpp"
 #include "trainer/data/pack.hpp"
@@ -23,9 +23,11 @@ unsigned width_of(std::uint64_t most) noexcept {
 }
 
 // One block while it is written. Everything is appended, each part padded with zeros to the next 8 bytes.
+// There is room for all of it, and nothing is cleared that is written anyway.
 class Encoder {
  public:
-  Encoder(std::uint32_t rows, Bytes& out) : rows_(rows), out_(out), start_(out.size()) {}
+  Encoder(std::uint32_t rows, std::uint8_t* out, std::size_t head) : rows_(rows), out_(out), size_(head) {}
+  std::size_t size() const noexcept { return size_; }
 
   void column(const BlockColumn& in, ColumnHead& head) {
     head.type = static_cast<std::uint8_t>(in.type);
@@ -54,11 +56,11 @@ class Encoder {
 
  private:
   std::uint8_t* part(std::size_t bytes) {
-    const std::size_t at = out_.size();
-    out_.resize(at + padded(bytes));
-    return out_.data() + at;
+    std::uint8_t* const at = out_ + size_;
+    std::memset(at + bytes, 0, padded(bytes) - bytes);
+    size_ += padded(bytes);
+    return at;
   }
-  void pad() { out_.resize(start_ + padded(out_.size() - start_)); }
 
   // The first present row, or none.
   std::optional<std::size_t> first_present() const {
@@ -170,10 +172,10 @@ class Encoder {
 
   void chars(const std::vector<char>& chars, ColumnHead& head) {
     head.chars = static_cast<std::uint32_t>(chars.size());
-    const PackedChars packed = pack_chars(chars, out_);
+    const PackedChars packed = pack_chars(chars, out_ + size_);
     head.packing = static_cast<std::uint8_t>(packed.packing);
     head.stored = packed.stored;
-    pad();
+    static_cast<void>(part(packed.stored));
   }
 
   void category(const BlockColumn& in, ColumnHead& head) {
@@ -222,8 +224,8 @@ class Encoder {
 
   const pack::Table& loops_ = pack::table();
   const std::uint32_t rows_;
-  Bytes& out_;
-  const std::size_t start_;
+  std::uint8_t* const out_;
+  std::size_t size_;
   const std::uint8_t* valid_ = nullptr;  // of the column at hand; null: every value is present
   std::vector<std::int32_t> whole_;
 };
@@ -242,24 +244,31 @@ std::size_t block_bytes_max(const BlockColumns& block) noexcept {
   return bytes;
 }
 
-void encode_block(const BlockColumns& block, Bytes& out) {
+ByteView encode_block_over(const BlockColumns& block, Bytes& room) {
   SAMOVAR_ASSERT(block.rows <= kBlockRowsMax && block.columns.size() <= kColumnsMax);
   const std::size_t bound = block_bytes_max(block);
   SAMOVAR_ASSERT(bound <= kBlockBytesMax);  // nobody could read it
-  const std::size_t start = out.size();
-  out.reserve(start + bound);
-  out.resize(start + sizeof(BlockHead) + block.columns.size() * sizeof(ColumnHead));
-  Encoder encoder(block.rows, out);
+  if (room.size() < bound) room.resize(bound);
+  std::uint8_t* const out = room.data();
+  Encoder encoder(block.rows, out, sizeof(BlockHead) + block.columns.size() * sizeof(ColumnHead));
   for (std::size_t i = 0; i < block.columns.size(); ++i) {
     ColumnHead head;
     encoder.column(block.columns[i], head);
-    std::memcpy(out.data() + start + sizeof(BlockHead) + i * sizeof head, &head, sizeof head);
+    std::memcpy(out + sizeof(BlockHead) + i * sizeof head, &head, sizeof head);
   }
   BlockHead head;
   head.columns = static_cast<std::uint16_t>(block.columns.size());
   head.rows = block.rows;
-  head.bytes = static_cast<std::uint32_t>(out.size() - start);
-  std::memcpy(out.data() + start, &head, sizeof head);
+  head.bytes = static_cast<std::uint32_t>(encoder.size());
+  std::memcpy(out, &head, sizeof head);
+  SAMOVAR_ASSERT(encoder.size() <= bound);
+  return ByteView(room).first(encoder.size());
+}
+
+void encode_block(const BlockColumns& block, Bytes& out) {
+  Bytes room;
+  const ByteView encoded = encode_block_over(block, room);
+  out.insert(out.end(), encoded.begin(), encoded.end());
 }
 
 }  // namespace samovar::trainer

@@ -41,24 +41,19 @@ bool lz4_seems_to_pay(std::span<const char> chars) {
 
 }  // namespace
 
-PackedChars pack_chars(std::span<const char> chars, Bytes& out) {
-  const std::size_t start = out.size();
+PackedChars pack_chars(std::span<const char> chars, std::uint8_t* out) {
   const pack::Table& loops = pack::table();
   if (!chars.empty() && loops.is_hex(chars.data(), chars.size())) {
-    const std::size_t stored = (chars.size() + 1) / 2;
-    out.resize(start + stored);
-    loops.pack_hex(chars.data(), chars.size(), out.data() + start);
-    return {Chars::hex, static_cast<std::uint32_t>(stored)};
+    loops.pack_hex(chars.data(), chars.size(), out);
+    return {Chars::hex, static_cast<std::uint32_t>((chars.size() + 1) / 2)};
   }
   if (lz4_seems_to_pay(chars)) {
     const auto room = static_cast<std::size_t>(kLz4ShareMax * static_cast<double>(chars.size()));
-    out.resize(start + room);
-    const int stored = LZ4_compress_default(chars.data(), reinterpret_cast<char*>(out.data() + start),
+    const int stored = LZ4_compress_default(chars.data(), reinterpret_cast<char*>(out),
                                             static_cast<int>(chars.size()), static_cast<int>(room));
-    out.resize(start + static_cast<std::size_t>(std::max(stored, 0)));
     if (stored > 0) return {Chars::lz4, static_cast<std::uint32_t>(stored)};
   }
-  out.insert(out.end(), chars.begin(), chars.end());
+  std::copy(chars.begin(), chars.end(), out);
   return {Chars::plain, static_cast<std::uint32_t>(chars.size())};
 }
 

@@ -68,8 +68,10 @@ struct Table {
 
 // For this processor.
 const Table& table() noexcept;
-// For every processor of the architecture; tests hold the two against each other.
+// For every processor of the architecture; tests hold it against table().
 const Table& baseline_table() noexcept;
-const Table& avx2_table() noexcept;  // only in builds for x86-64, and only called where there is AVX2
+// Only in builds for x86-64, and only called where there is AVX2, AVX-512.
+const Table& avx2_table() noexcept;
+const Table& avx512_table() noexcept;
 
 }  // namespace samovar::trainer::pack

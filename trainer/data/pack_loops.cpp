@@ -44,8 +44,15 @@ inline auto with_width32(unsigned width, F f) {
 Range range64(const std::int64_t* in, const std::uint8_t* valid, std::int64_t fill, std::size_t n) {
   std::int64_t low = fill;
   std::int64_t high = fill;
+  if (valid == nullptr) {
+    for (std::size_t i = 0; i < n; ++i) {
+      low = in[i] < low ? in[i] : low;
+      high = in[i] > high ? in[i] : high;
+    }
+    return {low, high};
+  }
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t value = valid == nullptr || valid[i] != 0 ? in[i] : fill;
+    const std::int64_t value = valid[i] != 0 ? in[i] : fill;
     low = value < low ? value : low;
     high = value > high ? value : high;
   }

@@ -47,5 +47,30 @@ TEST(TextMarks, EveryVariantFindsTheSame) {
   }
 }
 
+TEST(TextMarks, LineEndsAreThoseOfALoop) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    const std::size_t bytes = random() % 700;
+    const std::size_t rare = 1 + random() % 200;  // many ends in 64 bytes, and none in many
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const std::size_t luck = random() % (rare + 2);
+      text += luck == 0 ? '\n' : luck == 1 && round % 4 == 0 ? '"' : 'x';
+    }
+    const std::size_t begin = bytes == 0 ? 0 : random() % bytes;
+    std::vector<std::uint32_t> want;
+    for (std::size_t i = begin; i < bytes; ++i) {
+      if (text[i] == '\n') want.push_back(static_cast<std::uint32_t>(i));
+    }
+    const bool quote_want = text.find('"', begin) != std::string::npos;
+    text += std::string(kTextSlack, round % 3 == 0 ? '\n' : '"');
+    std::vector<std::uint32_t> got(bytes - begin + 64);
+    bool quote = false;
+    got.resize(find_line_ends(text.data(), begin, bytes, '\n', '"', got.data(), quote));
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(quote, quote_want);
+  }
+}
+
 }  // namespace
 }  // namespace samovar::ingest
