@@ -5,7 +5,7 @@
 // good, and there is no other residual to be kept.
 //
 // Threading: constant; a Luck belongs to one thread.
-// Format:    docs/formats/exchange.md
+// Format:    docs/formats/parameter-exchange.md
 #pragma once
 #include <memory>
 #include <span>

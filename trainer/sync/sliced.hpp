@@ -5,7 +5,7 @@
 // cache while it is worked on. One that waits sends all of them every tau steps and waits for the answers.
 //
 // Threading: one thread.
-// Format:    docs/formats/exchange.md
+// Format:    docs/formats/parameter-exchange.md
 #pragma once
 #include <memory>
 
