@@ -10,12 +10,7 @@
 #include <limits>
 #include <variant>
 
-#include "daemon/config_text.hpp"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
+#include "base/toml.hpp"
 
 namespace samovar::daemon {
 namespace {
@@ -95,41 +90,30 @@ std::string_view closest_key(std::string_view name) {
 
 bool is_control(unsigned char c) { return c < ' ' || c == 127; }
 
-Result<void> assign(Config& config, const Key& key, const toml::node& node, const std::string& where) {
-  const auto wrong = [&] {
-    return Error{Errc::invalid, fmt::format("{}: {} must be a {}{}", where, key.name, key.type,
-                                            key.type == "number" ? "" : " without control characters")};
-  };
+Result<void> assign(Config& config, const Key& key, const TomlEntry::Value& value, const std::string& where) {
   // "\u0000" would end a path or an address early for those who read it as a C string.
-  const auto text_of = [](const toml::node& from) -> const std::string* {
-    const auto* value = from.as_string();
-    if (value == nullptr || std::any_of(value->get().begin(), value->get().end(), is_control)) return nullptr;
-    return &value->get();
+  const auto is_plain = [](const std::string& text) {
+    return std::none_of(text.begin(), text.end(), is_control);
   };
-  if (const auto* text = std::get_if<std::string Config::*>(&key.target)) {
-    const auto* value = text_of(node);
-    if (value == nullptr) return wrong();
-    config.** text = *value;
+  if (const auto* target = std::get_if<std::string Config::*>(&key.target)) {
+    if (const auto* text = std::get_if<std::string>(&value); text != nullptr && is_plain(*text)) {
+      config.** target = *text;
+      return {};
+    }
+  } else if (const auto* number_target = std::get_if<std::uint32_t Config::*>(&key.target)) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      if (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())
+        return Error{Errc::invalid, fmt::format("{}: {} is out of range", where, key.name)};
+      config.** number_target = static_cast<std::uint32_t>(*number);
+      return {};
+    }
+  } else if (const auto* list = std::get_if<std::vector<std::string>>(&value);
+             list != nullptr && std::all_of(list->begin(), list->end(), is_plain)) {
+    config.*std::get<std::vector<std::string> Config::*>(key.target) = *list;
     return {};
   }
-  if (const auto* number = std::get_if<std::uint32_t Config::*>(&key.target)) {
-    const auto* value = node.as_integer();
-    if (value == nullptr) return wrong();
-    if (value->get() < 0 || value->get() > std::numeric_limits<std::uint32_t>::max())
-      return Error{Errc::invalid, fmt::format("{}: {} is out of range", where, key.name)};
-    config.** number = static_cast<std::uint32_t>(value->get());
-    return {};
-  }
-  const auto* list = node.as_array();
-  if (list == nullptr) return wrong();
-  std::vector<std::string> values;
-  for (const auto& element : *list) {
-    const auto* value = text_of(element);
-    if (value == nullptr) return wrong();
-    values.push_back(*value);
-  }
-  config.*std::get<std::vector<std::string> Config::*>(key.target) = std::move(values);
-  return {};
+  return Error{Errc::invalid, fmt::format("{}: {} must be a {}{}", where, key.name, key.type,
+                                          key.type == "number" ? "" : " without control characters")};
 }
 
 bool is_host_name(std::string_view name) {
@@ -206,22 +190,21 @@ Result<ListenAddress> parse_seed(std::string_view text, std::uint16_t default_po
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view source, Config base) {
-  SAMOVAR_CHECK(check_config_text(text, source));
-  const toml::parse_result parsed = toml::parse(text, source);
-  if (!parsed) {
-    const auto& error = parsed.error();
-    return Error{Errc::invalid,
-                 fmt::format("{} line {}: {}", source, error.source().begin.line, error.description())};
-  }
-  for (auto&& [name, node] : parsed.table()) {
-    const std::string_view key_name = name.str();
-    const std::string where = fmt::format("{} line {}", source, name.source().begin.line);
+  auto parsed = parse_toml(text);
+  if (const auto* fault = std::get_if<TomlFault>(&parsed))
+    return Error{Errc::invalid, fmt::format("{} line {}: {}", source, fault->line, fault->text)};
+  for (const TomlEntry& entry : std::get<std::vector<TomlEntry>>(parsed)) {
+    const std::string where = fmt::format("{} line {}", source, entry.line);
+    if (!entry.section.empty())
+      return Error{Errc::invalid, fmt::format("{}: this file has no [sections]: take the line with [{}] out",
+                                              where, entry.section[0].substr(0, 80))};
+    const std::string_view key_name = entry.name;
     const auto* key =
         std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& k) { return k.name == key_name; });
     if (key == std::end(kKeys))
       return Error{Errc::invalid, fmt::format("{}: unknown key \"{}\"; did you mean \"{}\"?", where,
                                               key_name.substr(0, 80), closest_key(key_name))};
-    SAMOVAR_CHECK(assign(base, *key, node, where));
+    SAMOVAR_CHECK(assign(base, *key, entry.value, where));
   }
   return base;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
 #include "daemon/api/text.hpp"
 
 namespace samovar::api {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.hpp"
 #include "daemon/api/text.hpp"
 
 namespace samovar::api {

@@ -56,7 +56,4 @@ void for_each_item(std::string_view list, Visit visit) {
   }
 }
 
-// Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF.
-bool is_utf8(std::string_view text) noexcept;
-
 }  // namespace samovar::api

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/encoding.hpp"
+#include "base/utf8.hpp"
 #include "daemon/api/text.hpp"
 
 namespace samovar::api {

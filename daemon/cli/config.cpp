@@ -8,10 +8,7 @@
 
 #include <sstream>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
+#include "base/toml.hpp"
 #include "daemon/cli/http_client.hpp"
 
 namespace samovar::cli {
@@ -43,16 +40,6 @@ std::string session_path(const std::string& dir, const std::string& context) {
   return dir + "/sessions/" + url_encode(context);
 }
 
-Result<std::string> text_of(const toml::table& from, std::string_view key, std::string_view where) {
-  const toml::node* node = from.get(key);
-  if (node == nullptr) return std::string();
-  const auto value = node->value<std::string>();
-  if (!node->is_string() || !value) {
-    return Error{Errc::invalid, fmt::format("config.toml: {} in {} is a text in quotes", key, where)};
-  }
-  return *value;
-}
-
 Error no_directory() {
   return Error{Errc::invalid, "no place for the configuration: set HOME or XDG_CONFIG_HOME"};
 }
@@ -60,27 +47,25 @@ Error no_directory() {
 }  // namespace
 
 Result<Config> parse_config(std::string_view text) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return Error{Errc::invalid, fmt::format("config.toml, line {}: {}", parsed.error().source().begin.line,
-                                            parsed.error().description())};
-  }
-  const toml::table& root = parsed.table();
+  auto parsed = parse_toml(text);
+  if (const auto* fault = std::get_if<TomlFault>(&parsed))
+    return Error{Errc::invalid, fmt::format("config.toml, line {}: {}", fault->line, fault->text)};
   Config config;
-  SAMOVAR_TRY(config.current, text_of(root, "current", "the file"));
-  const toml::table* contexts = root["context"].as_table();
-  if (contexts == nullptr) return config;
-  for (const auto& entry : *contexts) {
-    const std::string name(entry.first.str());
-    const toml::table* row = entry.second.as_table();
-    if (row == nullptr) return Error{Errc::invalid, fmt::format("config.toml: context {} is no table", name)};
-    Context context;
-    SAMOVAR_TRY(context.server, text_of(*row, "server", name));
-    SAMOVAR_TRY(context.username, text_of(*row, "username", name));
-    SAMOVAR_TRY(context.pin.leaf_sha256, text_of(*row, "fingerprint", name));
-    SAMOVAR_TRY(context.pin.root_pem, text_of(*row, "web_root", name));
+  for (TomlEntry& entry : std::get<std::vector<TomlEntry>>(parsed)) {
+    auto* value = std::get_if<std::string>(&entry.value);
+    if (value == nullptr)
+      return Error{Errc::invalid,
+                   fmt::format("config.toml, line {}: {} is a text in quotes", entry.line, entry.name)};
+    if (entry.section.empty() && entry.name == "current") config.current = std::move(*value);
+    if (entry.section.size() != 2 || entry.section[0] != "context") continue;
+    Context& context = config.contexts[entry.section[1]];
+    if (entry.name == "server") context.server = std::move(*value);
+    if (entry.name == "username") context.username = std::move(*value);
+    if (entry.name == "fingerprint") context.pin.leaf_sha256 = std::move(*value);
+    if (entry.name == "web_root") context.pin.root_pem = std::move(*value);
+  }
+  for (auto& [name, context] : config.contexts) {
     SAMOVAR_TRY(context.server, normalize_server(context.server));
-    config.contexts.emplace(name, std::move(context));
   }
   return config;
 }

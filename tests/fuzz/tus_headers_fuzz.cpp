@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/assert.hpp"
+#include "base/utf8.hpp"
 #include "daemon/api/text.hpp"
 #include "daemon/api/tus.hpp"
 

@@ -1,6 +1,8 @@
-#include "daemon/api/text.hpp"
+#include "base/utf8.hpp"
 
-namespace samovar::api {
+#include <cstdint>
+
+namespace samovar {
 
 bool is_utf8(std::string_view text) noexcept {
   std::size_t i = 0;
@@ -30,4 +32,4 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
-}  // namespace samovar::api
+}  // namespace samovar
