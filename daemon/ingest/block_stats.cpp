@@ -1,6 +1,7 @@
 #include "daemon/ingest/block_stats.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "daemon/ingest/stats_loops.hpp"
@@ -100,7 +101,8 @@ StatsPlan StatsPlan::make(const trainer::Schema& schema, std::uint64_t rows_expe
   return plan;
 }
 
-StatsMaker::StatsMaker(const trainer::Schema& schema, DistinctCounters& distinct) : distinct_(distinct) {
+StatsMaker::StatsMaker(const trainer::Schema& schema, DistinctCounters& distinct)
+    : distinct_(distinct), association_(AssociationPlan::make(schema)) {
   for (std::size_t c = 0; c < schema.columns.size() && numbers_.size() < Comoments::kColumnsMax; ++c) {
     if (is_number(schema.columns[c].type)) numbers_.push_back(static_cast<std::uint32_t>(c));
   }
@@ -116,6 +118,16 @@ void StatsMaker::begin(const StatsPlan& plan, std::uint32_t rows, BlockStats& ou
   };
   out.sampled_rows = share(plan.sample_share);
   moment_rows_ = share(plan.moments_share);
+  out.rows.columns.assign(association_.size(), {});
+}
+
+template <class Word>
+void StatsMaker::add_rows(std::size_t column, Word word) {
+  if (association_.place[column] == AssociationPlan::kNone) return;
+  std::vector<std::uint64_t>& out = out_->rows.columns[association_.place[column]];
+  const std::size_t rows = std::min<std::size_t>(moment_rows_, AssociationPlan::kRowsMax);
+  out.resize(rows);
+  for (std::size_t i = 0; i < rows; ++i) out[i] = word(i);
 }
 
 void StatsMaker::add(std::size_t column, const BlockColumn& data, const BlockDictionary& dictionary,
@@ -141,6 +153,10 @@ void StatsMaker::add(std::size_t column, const BlockColumn& data, const BlockDic
 void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
   const std::vector<std::int64_t>& values = data.integers;
   add_moments(values, stats);
+  add_rows(column, [&](std::size_t i) {
+    return absent(values[i]) ? RowSample::kMissing
+                             : std::bit_cast<std::uint64_t>(static_cast<double>(values[i]));
+  });
   for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
     if (!absent(values.data()[i])) stats.sample.push_back(static_cast<double>(values.data()[i]));
   }
@@ -179,6 +195,9 @@ void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, Colum
 
 void StatsMaker::add_reals(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
   add_moments(data.reals, stats);
+  add_rows(column, [&](std::size_t i) {
+    return absent(data.reals[i]) ? RowSample::kMissing : std::bit_cast<std::uint64_t>(data.reals[i]);
+  });
   for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
     if (!absent(data.reals.data()[i])) stats.sample.push_back(data.reals.data()[i]);
   }
@@ -219,6 +238,9 @@ void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const
       hashes[code] = hash_text(cell_text(level, text));
     distinct_.add(column, hashes[code]);
   }
+  add_rows(column, [&](std::size_t i) {
+    return data.codes[i] < levels ? hashes[data.codes[i]] : RowSample::kMissing;
+  });
   const auto add = [&](std::size_t code, std::uint64_t count) {
     const Cell& level = dictionary.levels()[code];
     stats.levels.push_back(

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/ingest/association.hpp"
 #include "daemon/ingest/block_dictionary.hpp"
 #include "daemon/ingest/column_stage.hpp"
 #include "trainer/data/block.hpp"
@@ -85,6 +86,7 @@ struct BlockStats {
   std::vector<ColumnStats> columns;
   std::uint32_t sampled_rows = 0;
   Comoments comoments;
+  RowSample rows;
 };
 
 // Which share of the rows the costly parts look at: the same for all blocks of a file.
@@ -114,8 +116,12 @@ class StatsMaker {
   void count_distinct(std::size_t column, const std::uint64_t* words, std::size_t count,
                       std::uint64_t missing);
   PairMoments pair(std::size_t x, std::size_t y) const;
+  // The first rows of a column that is in the plan, each as word(row).
+  template <class Word>
+  void add_rows(std::size_t column, Word word);
 
   DistinctCounters& distinct_;
+  const AssociationPlan association_;
   std::vector<std::uint32_t> numbers_;
   BlockStats* out_ = nullptr;
   std::uint32_t rows_ = 0;

@@ -17,7 +17,8 @@ ProfileBuilder::ProfileBuilder(const trainer::Schema& schema, DistinctCounters& 
     : distinct_(distinct),
       sample_max_(std::clamp<std::size_t>((1u << 21) / schema.columns.size(), 512, 65'536)),
       levels_max_(std::clamp<std::size_t>(65'536 / schema.columns.size(), 64, 2048)),
-      columns_(schema.columns.size()) {}
+      columns_(schema.columns.size()),
+      association_(AssociationPlan::make(schema)) {}
 
 void ProfileBuilder::add(std::uint32_t rows, BlockStats&& stats) {
   rows_ += rows;
@@ -29,11 +30,25 @@ void ProfileBuilder::add(std::uint32_t rows, BlockStats&& stats) {
     add_values(column, stats.columns[c]);
     add_levels(column, std::move(stats.columns[c].levels), stats.columns[c].levels_complete);
   }
+  add_rows(std::move(stats.rows));
   if (comoments_.pairs.empty()) {
     comoments_ = std::move(stats.comoments);
   } else {
     for (std::size_t i = 0; i < comoments_.pairs.size(); ++i)
       comoments_.pairs[i].merge(stats.comoments.pairs[i]);
+  }
+}
+
+// Whole blocks' shares, so that the columns stay side by side; enough is enough.
+void ProfileBuilder::add_rows(RowSample&& rows) {
+  if (row_sample_.columns.empty()) {
+    row_sample_ = std::move(rows);
+    return;
+  }
+  if (row_sample_.columns[0].size() >= AssociationPlan::kRowsMax) return;
+  for (std::size_t c = 0; c < row_sample_.columns.size(); ++c) {
+    row_sample_.columns[c].insert(row_sample_.columns[c].end(), rows.columns[c].begin(),
+                                  rows.columns[c].end());
   }
 }
 

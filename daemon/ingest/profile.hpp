@@ -65,6 +65,7 @@ class ProfileBuilder {
   void add_levels(Column& column, std::vector<LevelCount>&& levels, bool complete);
   void add_values(Column& column, const ColumnStats& stats);
   nlohmann::json column_json(const trainer::ColumnSpec& spec, std::size_t index);
+  void add_rows(RowSample&& rows);
   nlohmann::json moments_json() const;
 
   DistinctCounters& distinct_;
@@ -74,6 +75,8 @@ class ProfileBuilder {
   std::uint64_t sampled_rows_ = 0;
   std::vector<Column> columns_;
   Comoments comoments_;
+  const AssociationPlan association_;
+  RowSample row_sample_;
   std::vector<std::vector<std::string>> head_;
 };
 
@@ -85,7 +88,9 @@ void suppress_small_cells(nlohmann::json& profile, std::uint64_t count_min = 10)
 void mask_sensitive(nlohmann::json& profile, const trainer::Schema& schema);
 
 // Gives every column "correlation" with the target (null where there is none) and drops the "moments" they
-// come from. Errc::invalid when there is no such column. An empty target only drops them.
+// come from: Pearson's between numbers; where one is a category the correlation ratio, where both are
+// Cramér's V, neither ever negative. Errc::invalid when there is no such column. An empty target only drops
+// them.
 Result<void> correlate(nlohmann::json& profile, std::string_view target);
 
 }  // namespace samovar::ingest

@@ -167,7 +167,9 @@ json ProfileBuilder::moments_json() const {
     else
       correlations.push_back(std::round(std::clamp(pair.xy / scale, -1.0, 1.0) * 1e6) / 1e6);
   }
-  return {{"columns", comoments_.columns}, {"correlations", std::move(correlations)}};
+  return {{"columns", comoments_.columns},
+          {"correlations", std::move(correlations)},
+          {"associations", association_json(association_, row_sample_)}};
 }
 
 }  // namespace samovar::ingest

@@ -61,6 +61,31 @@ void suppress_extremes(json& column) {
   if (member(column, "max") != nullptr) column["max"] = quantile("0.99");
 }
 
+// What association_json wrote, as far as it is that.
+void associate(json& columns, std::size_t target, const json& found) {
+  const auto list = [&](const char* name) -> const json& {
+    static const json none = json::array();
+    return found.is_object() && found.contains(name) && found[name].is_array() ? found[name] : none;
+  };
+  const json& categories = list("categories");
+  const json& numbers = list("numbers");
+  const json& ratios = list("ratios");
+  const json& v = list("v");
+  const auto set = [&](std::uint64_t x, std::uint64_t y, const json& values, std::size_t at) {
+    if ((x != target && y != target) || at >= values.size() || !values[at].is_number()) return;
+    const std::uint64_t other = x == target ? y : x;
+    if (other < columns.size() && columns[other].is_object()) columns[other]["correlation"] = values[at];
+  };
+  std::size_t ratio = 0;
+  std::size_t pair = 0;
+  for (std::size_t x = 0; x < categories.size(); ++x) {
+    const std::uint64_t category = count_of(categories[x]);
+    for (const json& number : numbers) set(category, count_of(number), ratios, ratio++);
+    for (std::size_t y = x + 1; y < categories.size(); ++y) set(category, count_of(categories[y]), v, pair++);
+    if (category == target && columns[target].is_object()) columns[target]["correlation"] = 1.0;
+  }
+}
+
 }  // namespace
 
 void suppress_small_cells(json& profile, std::uint64_t count_min) {
@@ -120,7 +145,9 @@ Result<void> correlate(json& profile, std::string_view target) {
   for (json& column : *columns) {
     if (column.is_object()) column["correlation"] = nullptr;
   }
-  if (!moments.is_object() || !moments.contains("columns") || !moments.contains("correlations")) return {};
+  if (!moments.is_object()) return {};
+  if (moments.contains("associations")) associate(*columns, index, moments["associations"]);
+  if (!moments.contains("columns") || !moments.contains("correlations")) return {};
   const json& numbers = moments["columns"];
   const json& values = moments["correlations"];
   if (!numbers.is_array() || !values.is_array()) return {};

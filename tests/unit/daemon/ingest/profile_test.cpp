@@ -114,7 +114,41 @@ TEST(Profile, EstimatesALargeTable) {
   EXPECT_EQ(profile["columns"][1]["correlation"], 1.0);
   EXPECT_NEAR(profile["columns"][2]["correlation"].get<double>(), std::sqrt(0.5), 0.02);
   EXPECT_NEAR(profile["columns"][3]["correlation"].get<double>(), 0, 0.03);
-  EXPECT_TRUE(profile["columns"][4]["correlation"].is_null());
+  // The 63 most common of some 300 levels tell where in its lower part u lies.
+  EXPECT_GT(profile["columns"][4]["correlation"].get<double>(), 0.5);
+  EXPECT_LT(profile["columns"][4]["correlation"].get<double>(), 1);
+}
+
+TEST(Profile, CorrelatesCategories) {
+  std::mt19937_64 random(5);
+  std::string text = "colour,n,shade,luck\n";
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t colour = random() % 3;
+    const std::uint64_t other = random() % 4 == 0 ? random() % 3 : colour;
+    text += "c" + std::to_string(colour) + "," + std::to_string(colour == 0 ? 5 : 1) + ",s" +
+            std::to_string(other) + ",l" + std::to_string(random() % 20) + "\n";
+  }
+  const json whole = profile_of(text, test::schema_of({{"colour", ColumnType::category},
+                                                       {"n", ColumnType::integer},
+                                                       {"shade", ColumnType::category},
+                                                       {"luck", ColumnType::category}}));
+  const auto with = [&](const char* target) {
+    json profile = whole;
+    EXPECT_TRUE(correlate(profile, target));
+    std::vector<double> out;
+    for (const json& column : profile["columns"]) out.push_back(column["correlation"].get<double>());
+    return out;
+  };
+  const std::vector<double> colour = with("colour");
+  EXPECT_EQ(colour[0], 1);
+  EXPECT_NEAR(colour[1], 1, 1e-9);   // one value a level
+  EXPECT_NEAR(colour[2], .75, .03);  // the same in three quarters of the rows, and by chance in a twelfth
+  EXPECT_NEAR(colour[3], 0, .07);
+  const std::vector<double> number = with("n");
+  EXPECT_NEAR(number[0], 1, 1e-9);
+  EXPECT_NEAR(number[2], .75, .03);
+  EXPECT_NEAR(number[3], 0, .07);
+  EXPECT_EQ(with("shade")[0], colour[2]);
 }
 
 TEST(Profile, CorrelatesOnlyWithColumnsThatAreThere) {
@@ -160,9 +194,12 @@ TEST(Profile, TellsNoValueOfSensitiveColumns) {
 }
 
 TEST(Profile, ViewsSurviveWhatIsNoProfile) {
-  for (const char* text :
-       {"null", "[]", "{}", R"({"columns":3})", R"({"columns":[1,{"levels":[2],"histogram":{"counts":1}}]})",
-        R"({"columns":[{"name":"a"}],"moments":{"columns":[0,9,9],"correlations":[1,"x"]}})"}) {
+  for (
+      const char* text :
+      {"null", "[]", "{}", R"({"columns":3})", R"({"columns":[1,{"levels":[2],"histogram":{"counts":1}}]})",
+       R"({"columns":[{"name":"a"}],"moments":{"columns":[0,9,9],"correlations":[1,"x"]}})",
+       R"({"columns":[{"name":"a"}],"moments":{"associations":{"categories":[9,0,"x"],"numbers":[7],"ratios":[1],"v":[1,"y",1]}}})",
+       R"({"columns":[{"name":"a"}],"moments":{"associations":[1]}})"}) {
     json profile = json::parse(text);
     suppress_small_cells(profile);
     mask_sensitive(profile, {{{"a", ColumnType::text, true}, {"b", ColumnType::text, true}}});
