@@ -112,19 +112,29 @@ double predict_seconds(Shards& shards, const trainer::Schema& schema, ByteView m
   });
 }
 
-void run(const std::string& dir, bool quick) {
-  const std::uint64_t rows = quick ? 200'000 : 1'000'000;
-  const std::string path = dir + "/clicks.tsv";
-  {
-    std::ofstream file(path, std::ios::binary);
-    std::string text;
-    for (std::uint64_t first = 0; first < rows; first += 10'000) {
-      text.clear();
-      append_planted_clicks(text, first, 10'000, 1);
-      file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    }
-    if (!file.flush()) fail("cannot write " + path);
+struct Options {
+  bool quick = false;
+  bool alone = false;      // no peer
+  std::string file;        // a click log of a million rows instead of a generated one
+  std::uint64_t seed = 1;  // of the generated one
+};
+
+std::string make_clicks(const std::string& path, std::uint64_t rows, std::uint64_t seed) {
+  std::ofstream file(path, std::ios::binary);
+  std::string text;
+  for (std::uint64_t first = 0; first < rows; first += 10'000) {
+    text.clear();
+    append_planted_clicks(text, first, 10'000, seed);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
   }
+  if (!file.flush()) fail("cannot write " + path);
+  return path;
+}
+
+void run(const std::string& dir, const Options& options) {
+  const std::uint64_t rows = options.quick ? 200'000 : 1'000'000;
+  const std::string path =
+      options.file.empty() ? make_clicks(dir + "/clicks.tsv", rows, options.seed) : options.file;
   const double begin = cpu_seconds();
   Shards shards(dir);
   ingest::IngestPlan plan;
@@ -155,7 +165,7 @@ void run(const std::string& dir, bool quick) {
   ::getrusage(RUSAGE_SELF, &usage);
   const double scored = predict_seconds(shards, plan.schema, trained.model);
 
-  const json peer = peer_of(path);
+  const json peer = options.alone ? json() : peer_of(path);
   const bool there = peer.is_object();
   const auto of_peer = [&](const char* name) { return there ? peer[name].get<double>() : 0; };
   const double pass = 5 * evaluation["rows"]["train"].get<double>() / (watch.ended - watch.began);
@@ -170,7 +180,7 @@ void run(const std::string& dir, bool quick) {
   print({kBench, "ingest_seconds", "s cpu", ingested - begin, there ? of_peer("parse") : 0, "pandas + hash"});
   print({kBench, "evaluate_seconds", "s cpu", done - watch.ended, 0, ""});
   print({kBench, "peak_rss", "MB", static_cast<double>(usage.ru_maxrss) / 1e3, 0, ""});
-  if (!there)
+  if (!there && !options.alone)
     std::fprintf(stderr, "bench_glm: no scikit-learn here (apt install python3-sklearn python3-pandas)\n");
 }
 
@@ -186,7 +196,15 @@ int main(int argc, char** argv) {
   const std::string dir =
       std::filesystem::temp_directory_path() / ("samovar-bench-" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
-  samovar::bench::run(dir, samovar::bench::has_flag(argc, argv, "--quick"));
+  samovar::bench::Options options;
+  options.quick = samovar::bench::has_flag(argc, argv, "--quick");
+  options.alone = samovar::bench::has_flag(argc, argv, "--alone");
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("--file=")) options.file = argument.substr(7);
+    if (argument.starts_with("--seed=")) options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
+  }
+  samovar::bench::run(dir, options);
   std::filesystem::remove_all(dir);
   return 0;
 }

@@ -98,17 +98,29 @@ struct Pairs {
 };
 
 SAMOVAR_HD Float4 two_pairs(const float* cells, std::uint32_t a, std::uint32_t b) {
+#if defined(__AVX__)
+  // Two instructions: the second loads into the upper half.
+  __m128 both = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(cells + std::size_t{a} * 2)));
+  both = _mm_loadh_pi(both, reinterpret_cast<const __m64*>(cells + std::size_t{b} * 2));
+  return both;
+#else
   Float2 low;
   Float2 high;
   __builtin_memcpy(&low, cells + std::size_t{a} * 2, sizeof low);
   __builtin_memcpy(&high, cells + std::size_t{b} * 2, sizeof high);
   return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+#endif
 }
 SAMOVAR_HD void put_two(float* cells, std::uint32_t a, std::uint32_t b, Float4 v) {
+#if defined(__AVX__)
+  _mm_storel_pi(reinterpret_cast<__m64*>(cells + std::size_t{a} * 2), v);
+  _mm_storeh_pi(reinterpret_cast<__m64*>(cells + std::size_t{b} * 2), v);
+#else
   const Float2 low = __builtin_shufflevector(v, v, 0, 1);
   const Float2 high = __builtin_shufflevector(v, v, 2, 3);
   __builtin_memcpy(cells + std::size_t{a} * 2, &low, sizeof low);
   __builtin_memcpy(cells + std::size_t{b} * 2, &high, sizeof high);
+#endif
 }
 
 SAMOVAR_HD Pairs gather(const float* cells, const std::uint32_t* s) {

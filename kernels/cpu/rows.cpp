@@ -1,4 +1,5 @@
 // Products with rows: margins, gradients, Gram matrices.
+#include "kernels/cpu/lanes.hpp"
 #include "kernels/cpu/row_parts.hpp"
 #include "kernels/cpu/variant.hpp"
 
@@ -19,11 +20,30 @@ T dense_dot(const float* values, const T* weights, std::size_t n) {
 
 template <class T>
 T slot_sum(const std::uint32_t* slots, const T* weights, std::size_t n) {
-  T sums[4] = {};
-  for (std::size_t i = 0; i < n; ++i) {
+  T a = 0, b = 0, c = 0, d = 0;
+  std::size_t i = 0;
+  // Loads alone where all places are some.
+  for (; i + lanes::kLanes <= n && !lanes::any_none(lanes::load(slots + i)); i += lanes::kLanes) {
+    for (std::size_t j = i; j < i + lanes::kLanes; j += 4) {
+      a += weights[slots[j]];
+      b += weights[slots[j + 1]];
+      c += weights[slots[j + 2]];
+      d += weights[slots[j + 3]];
+    }
+  }
+  T sums[4] = {a, b, c, d};
+  for (; i < n; ++i) {
     if (slots[i] != kNoSlot) sums[i % 4] += weights[slots[i]];
   }
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+// How many rows ahead weights are asked for: hashed ones lie anywhere.
+constexpr std::uint32_t kRowsAhead = 8;
+template <class T>
+void prefetch_row(const std::uint32_t* slots, const T* weights, std::size_t n) {
+  // A place that is none is fetched as well: an address is only asked for, never read.
+  for (std::size_t i = 0; i < n; ++i) __builtin_prefetch(weights + slots[i], 0, 3);
 }
 
 template <class T>
@@ -39,6 +59,8 @@ template <class T>
 void margins_of(const Rows& x, const T* weights, T bias, const float* offset, T* out,
                 std::size_t out_stride) {
   for (std::uint32_t row = 0; row < x.rows; ++row) {
+    if (row + kRowsAhead < x.rows)
+      prefetch_row(x.slots + std::size_t{row + kRowsAhead} * x.slot_width, weights, x.slot_width);
     T sum = bias;
     if (offset != nullptr) sum += static_cast<T>(offset[row]);
     if (x.dense_width != 0)

@@ -39,8 +39,8 @@ SAMOVAR_HD Rates rates_of(const Optimizer& o) {
 template <Rule rule, class I, class F>
 SAMOVAR_HD F weight_of(F first, F second, const Optimizer& o, const Rates& r) {
   if constexpr (rule == Rule::ftrl) {
-    const F root = second * rsqrt<I, F>(second);
-    return -shrink(first, o.l1) / ((o.epsilon + root) * r.ftrl_scale + o.l2);
+    const F square_root = root<I, F>(second);
+    return -shrink(first, o.l1) / ((o.epsilon + square_root) * r.ftrl_scale + o.l2);
   }
   return first;
 }
@@ -56,11 +56,11 @@ SAMOVAR_HD void step_pair(F& first, F& second, G gradient, const Optimizer& o, c
     first = first - rate * g;
     if constexpr (kShrinks) first = shrink(first, rate * o.l1);
   } else if constexpr (rule == Rule::ftrl) {
-    const F before = second * rsqrt<I, F>(second);
+    const F before = root<I, F>(second);
     const F held = (o.epsilon + before) * r.ftrl_scale + o.l2;  // the weight is -shrink(z) / held
     const F square = F{} + gradient * gradient;
     second = second + square;
-    const F after = second * rsqrt<I, F>(second);
+    const F after = root<I, F>(second);
     // The root grew by square / (after + before): as a difference nothing would be left of it once the sum is
     // large. One division for that and for the weight.
     const F grown = square * r.ftrl_scale * shrink(first, o.l1) / (held * (after + before + 1e-30f));

@@ -47,12 +47,19 @@ std::optional<std::size_t> numbers_in(const Schema& schema, const std::string& n
   return column && is_number(schema.columns[*column].type) ? column : std::nullopt;
 }
 
+// Hashed numbers of a data set whose places are looked up: 64 KiB each.
+constexpr std::size_t kNumberPlacesMax = 32;
+
 }  // namespace
 
 BoundColumns::BoundColumns(const PipelinePlan& plan, const LevelCodes& codes, const Schema& schema)
-    : codes_(codes), inputs_(plan.inputs.size()), input_of_(schema.columns.size(), kNone) {
+    : codes_(codes),
+      inputs_(plan.inputs.size()),
+      number_places_(plan.inputs.size()),
+      input_of_(schema.columns.size(), kNone) {
   std::unordered_map<std::string_view, std::size_t> by_name;
   for (std::size_t i = 0; i < schema.columns.size(); ++i) by_name.emplace(schema.columns[i].name, i);
+  std::size_t looked_up = 0;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     const auto found = by_name.find(plan.inputs[i].name);
     if (found == by_name.end()) continue;
@@ -60,6 +67,11 @@ BoundColumns::BoundColumns(const PipelinePlan& plan, const LevelCodes& codes, co
     input.column = found->second;
     input.type = schema.columns[input.column].type;
     input.way = way_of(plan.inputs[i].treatment, input.type);
+    if (plan.inputs[i].treatment == Treatment::number_hash && input.way == Way::direct &&
+        looked_up < kNumberPlacesMax) {
+      ++looked_up;
+      number_places_[i] = codes.tokens().numbers(i);
+    }
     const bool levels =
         plan.inputs[i].treatment == Treatment::levels || plan.inputs[i].treatment == Treatment::level_hash;
     if (levels && input.way == Way::direct) {

@@ -37,6 +37,9 @@ class BoundColumns final : public LevelCoder {
 
   const std::vector<std::size_t>& categories() const { return categories_; }
   const Input& input(std::size_t i) const { return inputs_[i]; }
+  const std::uint32_t* number_places(std::size_t i) const {
+    return number_places_[i].empty() ? nullptr : number_places_[i].data();
+  }
   const std::optional<std::size_t>& target() const { return target_; }
   ColumnType target_type() const { return target_type_; }
   const std::optional<std::size_t>& weight() const { return weight_; }
@@ -47,6 +50,7 @@ class BoundColumns final : public LevelCoder {
   static constexpr std::uint32_t kNone = 0xffffffff;
   const LevelCodes& codes_;
   std::vector<Input> inputs_;
+  std::vector<std::vector<std::uint32_t>> number_places_;  // per input; mostly empty
   std::vector<std::size_t> categories_;
   std::vector<std::uint32_t> input_of_;  // per column, for coding levels
   std::optional<std::size_t> target_, weight_, offset_, exposure_;
@@ -72,6 +76,7 @@ class BatchColumns final : public InputColumns {
   void numbers(std::size_t input, std::uint32_t first, std::span<double> out) const override;
   void slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
              std::size_t stride) const override;
+  const std::uint32_t* number_places(std::size_t input) const override { return bound_.number_places(input); }
   std::string_view text(std::size_t input, std::uint32_t row) const override;
   BlockView::SparseRow sparse(std::size_t input, std::uint32_t row) const override;
 

@@ -23,6 +23,8 @@ class InputColumns {
   // Inputs with levels: the weight of each row's level, to out[0], out[stride], …
   virtual void slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
                      std::size_t stride) const = 0;
+  // The places of a hashed number by Tokens::numbers, where it is worth having them all; else null.
+  virtual const std::uint32_t* number_places(std::size_t) const { return nullptr; }
   virtual std::string_view text(std::size_t input, std::uint32_t row) const = 0;  // missing: empty
   virtual BlockView::SparseRow sparse(std::size_t input, std::uint32_t row) const = 0;
 };
@@ -33,5 +35,8 @@ float offset_part(double value, bool logarithm) noexcept;
 // Fills all but target, weight and offset.
 void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
                  std::uint32_t rows, EncodedBatch& out);
+// Of these rows only the chosen ones, which ascend. All are read: it is quicker where most are chosen.
+void encode_most_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+                      std::uint32_t rows, std::span<const std::uint32_t> chosen, EncodedBatch& out);
 
 }  // namespace samovar::trainer

@@ -27,17 +27,45 @@ class RowEncoder {
   void run(std::uint32_t rows) {
     for (std::uint32_t first = 0; first < rows; first += kTileRows) {
       const std::uint32_t height = std::min(kTileRows, rows - first);
-      float* dense = out_.dense.data() + first * plan_.dense_width;
-      std::uint32_t* slots = out_.slots.data() + first * plan_.slot_width;
-      for (std::size_t i = 0; i < plan_.inputs.size(); ++i) input(i, first, height, dense, slots);
-      for (std::size_t i = 0; i < plan_.interactions.size(); ++i) interaction(i, height, dense, slots);
+      tile(first, height, first);
       if (plan_.ragged) {
-        for (std::uint32_t row = first; row < first + height; ++row) ragged(row);
+        for (std::uint32_t row = first; row < first + height; ++row) ragged(row, row);
+      }
+    }
+  }
+
+  // There is room for a tile after the last of the chosen rows.
+  void run(std::uint32_t rows, std::span<const std::uint32_t> chosen) {
+    std::uint32_t kept = 0;
+    for (std::uint32_t first = 0; first < rows; first += kTileRows) {
+      const std::uint32_t height = std::min(kTileRows, rows - first);
+      const std::uint32_t start = kept;
+      tile(first, height, start);
+      for (; kept < chosen.size() && chosen[kept] < first + height; ++kept) {
+        const std::uint32_t from = start + (chosen[kept] - first);
+        if (from != kept) {
+          move_row(out_.dense.data(), plan_.dense_width, from, kept);
+          move_row(out_.slots.data(), plan_.slot_width, from, kept);
+        }
+        if (plan_.ragged) ragged(chosen[kept], kept);
       }
     }
   }
 
  private:
+  template <class T>
+  static void move_row(T* values, std::size_t width, std::size_t from, std::size_t to) {
+    std::copy_n(values + from * width, width, values + to * width);  // to < from, whole rows apart
+  }
+
+  // Rows [first, first + height) of the columns, from row `to` of the batch on.
+  void tile(std::uint32_t first, std::uint32_t height, std::uint32_t to) {
+    float* dense = out_.dense.data() + to * plan_.dense_width;
+    std::uint32_t* slots = out_.slots.data() + to * plan_.slot_width;
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) input(i, first, height, dense, slots);
+    for (std::size_t i = 0; i < plan_.interactions.size(); ++i) interaction(i, height, dense, slots);
+  }
+
   void input(std::size_t i, std::uint32_t first, std::uint32_t rows, float* dense, std::uint32_t* slots) {
     const InputPlan& input = plan_.inputs[i];
     switch (input.treatment) {
@@ -77,9 +105,14 @@ class RowEncoder {
 
   void number_hash(std::size_t i, std::uint32_t first, std::uint32_t rows, std::uint32_t* out) {
     columns_.numbers(i, first, std::span(numbers_).first(rows));
+    const std::size_t width = plan_.slot_width;
+    if (const std::uint32_t* places = columns_.number_places(i)) {
+      for (std::uint32_t row = 0; row < rows; ++row)
+        out[row * width] = places[std::bit_cast<std::uint64_t>(numbers_[row] + 0.0) >> Tokens::kNumberShift];
+      return;
+    }
     const std::uint64_t key = tokens_.number_key(i);
     const std::uint32_t missing = tokens_.missing(i);
-    const std::size_t width = plan_.slot_width;
     for (std::uint32_t row = 0; row < rows; ++row) {
       // Masked, not jumped over: where half the values are missing, half the jumps would be guessed wrong.
       const std::uint32_t here = tokens_.number(key, numbers_[row]);
@@ -135,7 +168,8 @@ class RowEncoder {
     }
   }
 
-  void ragged(std::uint32_t row) {
+  // Row `row` of the columns, which is row `to` of the batch.
+  void ragged(std::uint32_t row, std::uint32_t to) {
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       const InputPlan& input = plan_.inputs[i];
       if (input.treatment == Treatment::words) {
@@ -148,11 +182,11 @@ class RowEncoder {
       const InteractionPlan& pair = plan_.interactions[i];
       if (pair.kind != Kind::scaled && pair.kind != Kind::scaled_hash) continue;
       const InputPlan& a = plan_.inputs[pair.a];
-      const std::uint32_t slot = out_.slots[row * plan_.slot_width + a.slot];
+      const std::uint32_t slot = out_.slots[to * plan_.slot_width + a.slot];
       if (slot == kNoSlot) continue;
       const std::uint32_t place = pair.kind == Kind::scaled ? pair.first + (slot - a.first)
                                                             : tokens_.whole(tokens_.pair_key(i), slot);
-      add(a, place, out_.dense[row * plan_.dense_width + plan_.inputs[pair.b].first]);
+      add(a, place, out_.dense[to * plan_.dense_width + plan_.inputs[pair.b].first]);
     }
     out_.ragged_ends.push_back(static_cast<std::uint32_t>(out_.ragged_slots.size()));
   }
@@ -208,18 +242,36 @@ class RowEncoder {
 
 }  // namespace
 
-void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
-                 std::uint32_t rows, EncodedBatch& out) {
+namespace {
+
+void resize(const PipelinePlan& plan, std::uint32_t rows, EncodedBatch& out) {
   out.rows = rows;
-  out.dense_width = plan.dense_width;
-  out.slot_width = plan.slot_width;
   out.dense.resize(rows * plan.dense_width);
   out.slots.resize(rows * plan.slot_width);
+}
+void begin(const PipelinePlan& plan, std::uint32_t rows, EncodedBatch& out) {
+  resize(plan, rows, out);
+  out.dense_width = plan.dense_width;
+  out.slot_width = plan.slot_width;
   out.ragged_ends.clear();
   out.ragged_slots.clear();
   out.ragged_values.clear();
   out.ragged_inputs.clear();
+}
+
+}  // namespace
+
+void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+                 std::uint32_t rows, EncodedBatch& out) {
+  begin(plan, rows, out);
   RowEncoder(plan, tokens, columns, out).run(rows);
+}
+
+void encode_most_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+                      std::uint32_t rows, std::span<const std::uint32_t> chosen, EncodedBatch& out) {
+  begin(plan, static_cast<std::uint32_t>(chosen.size()) + kTileRows, out);
+  RowEncoder(plan, tokens, columns, out).run(rows, chosen);
+  resize(plan, static_cast<std::uint32_t>(chosen.size()), out);
 }
 
 }  // namespace samovar::trainer

@@ -24,6 +24,7 @@ class LevelCodes {
   // Those of all levels of a block's column, and of a missing value last.
   void weights(std::size_t input, const BlockView& block, std::size_t column,
                std::span<std::uint32_t> out) const;
+  const Tokens& tokens() const noexcept { return tokens_; }
   // False for a level that training gave no place of its own.
   bool known(std::size_t input, std::string_view level) const;
 

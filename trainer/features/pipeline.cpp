@@ -84,7 +84,12 @@ class FittedPipeline final : public FeaturePipeline {
     const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
     SAMOVAR_ASSERT(bound != nullptr);
     const BatchColumns columns(plan_, codes_, *bound, batch, rows);
-    encode_rows(plan_, tokens_, columns, columns.rows(), out);
+    if (rows.size() * 2 < batch.rows()) {
+      encode_rows(plan_, tokens_, columns, columns.rows(), out);
+    } else {
+      const BatchColumns all(plan_, codes_, *bound, batch);
+      encode_most_rows(plan_, tokens_, all, all.rows(), rows, out);
+    }
     columns.labels(with_target, out);
   }
 

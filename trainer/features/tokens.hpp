@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "trainer/data/order.hpp"
 #include "trainer/data/reader.hpp"
@@ -45,6 +46,20 @@ class Tokens {
     return whole(key, std::bit_cast<std::uint64_t>(value + 0.0) >> kNumberShift);
   }
   static constexpr unsigned kNumberShift = 50;  // sign, exponent and two bits after it are left
+  static constexpr std::size_t kNumberTokens = std::size_t{1} << (64 - kNumberShift);
+  // The places of all numbers by those bits of value + 0.0, and of what is no number.
+  std::vector<std::uint32_t> numbers(std::size_t input) const {
+    std::vector<std::uint32_t> out(kNumberTokens);
+    const std::uint64_t key = number_key(input);
+    const std::uint32_t none = missing(input);
+    constexpr std::size_t kSign = kNumberTokens / 2;
+    constexpr std::size_t kNoNumber = 0x7ff << 2;  // the exponent of infinities and NaN
+    for (std::size_t token = 0; token < kNumberTokens; ++token) {
+      const bool number = (token & (kSign - 1)) < kNoNumber;
+      out[token] = number ? whole(key, token) : none;
+    }
+    return out;
+  }
 
   std::uint64_t index_key(std::size_t input) const noexcept {
     return SeededOrder::derive(seed_, 0x6900'0000 + input);
