@@ -117,6 +117,7 @@ struct Options {
   bool alone = false;      // no peer
   std::string file;        // a click log of a million rows instead of a generated one
   std::uint64_t seed = 1;  // of the generated one
+  std::string parameters;  // JSON, as a job has them
 };
 
 std::string make_clicks(const std::string& path, std::uint64_t rows, std::uint64_t seed) {
@@ -157,6 +158,7 @@ void run(const std::string& dir, const Options& options) {
   spec.features.hash_bits = 20;
   spec.split.valid = 0;
   spec.split.test = 0.1;
+  if (!options.parameters.empty()) spec.parameters = json::parse(options.parameters);
   Watch watch;
   const auto trained = need(trainer::train(shards, plan.schema, spec, std::nullopt, {}, watch));
   const double done = cpu_seconds();
@@ -202,6 +204,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--file=")) options.file = argument.substr(7);
+    if (argument.starts_with("--parameters=")) options.parameters = argument.substr(13);
     if (argument.starts_with("--seed=")) options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
   }
   samovar::bench::run(dir, options);
