@@ -21,6 +21,9 @@ export interface JobSpec {
   split?: { kind?: SplitKind; column?: string; valid?: number; test?: number; folds?: number };
   features?: Record<string, unknown>;
   parameters?: Record<string, unknown>;
+  strategy?: Record<string, unknown>;
+  nodes?: { min?: number; max?: number };
+  on_lost_node?: string;
   seed?: number;
 }
 
@@ -41,6 +44,36 @@ export interface JobEstimate {
   basis: string;
 }
 
+export type WorkerState = 'preparing' | 'working' | 'done' | 'lost';
+// One worker of a job, on one node; figures are null until they are known.
+export interface JobWorker {
+  number: number;
+  node_id: string;
+  node: string | null;
+  state: WorkerState;
+  lead: boolean;
+  blocks: number;
+  rows: number;
+  rows_done: number;
+  samples_per_second: number | null;
+  loss: number | null;
+  bytes_sent: number;
+  bytes_received: number;
+  wait_seconds: number | null;
+  staleness: number | null;
+  watts: number | null;
+  watts_estimated: boolean;
+  joules: number;
+  since: string;
+  error: string | null;
+}
+export interface JobEvent {
+  seq: number;
+  at: string;
+  kind: string;
+  node_id: string | null;
+  text: string;
+}
 export interface Job {
   id: string;
   kind: string;
@@ -62,6 +95,9 @@ export interface Job {
   seconds_left: number | null;
   watt_hours: number;
   energy_estimated: boolean;
+  waiting_for?: string | null;
+  workers?: JobWorker[];
+  events?: JobEvent[];
   metric: string;
   best: number | null;
   queue_position: number;
@@ -81,6 +117,13 @@ export interface Columnar {
   names: string[];
   cols: (number | null)[][];
 }
+export interface WorkerCurves extends Columnar {
+  number: number;
+  node_id: string;
+}
+export interface JobCurves extends Columnar {
+  workers?: WorkerCurves[];
+}
 export interface LogLine {
   seq: number;
   at: string;
@@ -99,6 +142,7 @@ export interface ParameterSchema {
   maximum?: number;
   exclusiveMinimum?: number;
   properties?: Record<string, ParameterSchema>;
+  'x-advanced'?: boolean;
 }
 export interface Algorithm {
   id: string;
@@ -106,6 +150,7 @@ export interface Algorithm {
   summary: string;
   targets: string[];
   parameters: ParameterSchema;
+  strategy?: ParameterSchema;
 }
 
 export interface SignatureInput {

@@ -19,7 +19,7 @@ export interface ChartProps {
   max?: number;
   soft?: number;
   fit?: 'linear' | 'log';
-  x?: { title: string; format: (value: number) => string }; // along the bottom, instead of time
+  x?: { title: string; format: (value: number) => string; steps?: number[] }; // along the bottom, instead of time
   binary?: boolean;
   stale?: boolean;
   onSelect?: (from: number, to: number) => void;
@@ -79,6 +79,7 @@ function Canvas(props: ChartProps & { onCursor: (index: number | null) => void }
         soft: now.soft,
         fit: now.fit,
         x: now.x?.format,
+        steps: now.x?.steps,
         binary: now.binary,
         colours: list,
         grid,

@@ -18,6 +18,7 @@ export interface PlotOptions {
   soft?: number; // the scale reaches at least this far
   fit?: 'linear' | 'log'; // the scale begins and ends with the values
   x?: (value: number) => string; // along the bottom are these, not times
+  steps?: number[]; // and marks are so far apart
   colours: string[];
   grid: string;
   text: string;
@@ -63,7 +64,7 @@ export class Plot {
           y: options.fit ? { distr: options.fit === 'log' ? 3 : 1 } : { range: (_, low, high) => [Math.min(0, low ?? 0), options.max ?? Math.max(options.soft ?? 0, (high ?? 0) * 1.1, 1e-6)] },
         },
         axes: [
-          { ...axis, size: 28, space: 64, ...(options.x ? { values: (_, values) => values.map(options.x!) } : { incrs: timeSteps, values: (_, values) => ticks(values) }) },
+          { ...axis, size: 28, space: 64, ...(options.x ? { incrs: options.steps, values: (_, values) => values.map(options.x!) } : { incrs: timeSteps, values: (_, values) => ticks(values) }) },
           { ...axis, size: 72, space: 30, ...(options.binary ? { incrs: byteSteps } : {}), values: (_, values: (number | null)[]) => values.map((v) => (v === null ? '' : options.format(v))) },
         ],
         series: [

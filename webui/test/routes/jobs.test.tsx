@@ -4,9 +4,10 @@ import { render, type ComponentChild } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProfileColumn, SchemaColumn } from '../../src/lib/types-data';
-import type { JobSpec, ParameterSchema } from '../../src/lib/types-models';
-import { groups, smooth, withPoint, within } from '../../src/routes/job/curves';
+import type { Job, JobSpec, JobWorker, ParameterSchema, WorkerCurves } from '../../src/lib/types-models';
+import { byNode, groups, smooth, withPoint, withWorkerPoint, within } from '../../src/routes/job/curves';
 import { headline, interval, metricName, metricRows, metricValue, modelName } from '../../src/routes/models/words';
+import { Events, Workers } from '../../src/routes/job/Workers';
 import { Parameter } from '../../src/routes/newjob/Advanced';
 import { asCall, asCommand, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, parameterValue, toSpec } from '../../src/routes/newjob/draft';
 import { Inputs } from '../../src/routes/newjob/Inputs';
@@ -63,6 +64,14 @@ describe('a new job', () => {
     expect(command).toContain("samovar train glm --data dst_1 --target again --name again");
     for (const part of ["--split 'group:pa'\\''tient'", '--ignore id', '--set l2=0.1', '--set features.hash_bits=20', '--interaction age,ward', '--wait']) expect(command).toContain(part);
     expect(asCall(toSpec(named, columns), 'https://box')).toContain(`-d '{"kind":"glm","name":"again","dataset":"dst_1","target":"again"}'`);
+  });
+
+  it('says how several nodes work together only when told', () => {
+    expect(toSpec(named, columns).nodes).toBeUndefined();
+    const wide = toSpec({ ...named, nodesMin: '2', onLost: 'pause', strategy: { tau: 8, codec: undefined } }, columns);
+    expect(wide).toMatchObject({ nodes: { min: 2 }, on_lost_node: 'pause', strategy: { tau: 8 } });
+    expect(fromSpec(wide, columns)).toMatchObject({ nodesMin: '2', nodesMax: '', onLost: 'pause', strategy: { tau: 8 } });
+    expect(fromSpec({ ...wide, strategy: { tau: 8, beta: 0.9 } }, columns, { beta: 0.9 }).strategy).toEqual({ tau: 8 });
   });
 
   it('knows columns that only name a row from those that name a group', () => {
@@ -144,6 +153,23 @@ describe('curves', () => {
     expect(late).toBeLessThan(6);
   });
 
+  it('of several nodes share an axis, with their mean', () => {
+    const worker = (number: number, xs: number[], ys: (number | null)[]): WorkerCurves => ({ number, node_id: `nod_${number}`, names: ['step', 'train_loss'], cols: [xs, ys] });
+    const { x, curves, mean } = byNode([worker(1, [1, 3], [4, 2]), worker(2, [2, 3], [6, null])], 'train_loss', 'step');
+    expect(x).toEqual([1, 2, 3]);
+    expect(curves).toEqual([[4, null, 2], [null, 6, null]]);
+    expect(mean).toEqual([4, 5, 4]);
+    expect(byNode([worker(1, [1], [4])], 'watts', 'step').x).toEqual([]);
+    const grown = withWorkerPoint([worker(2, [1], [4])], { number: 1, node_id: 'nod_1' }, ['step', 'train_loss'], [1, 9]);
+    expect(grown.map((one) => one.number)).toEqual([1, 2]);
+    expect(withWorkerPoint(grown, { number: 2, node_id: 'nod_2' }, ['step', 'train_loss'], [2, 3])[1]!.cols).toEqual([[1, 2], [4, 3]]);
+  });
+
+  it('leave the counters of workers to the nodes', () => {
+    const told = { names: ['step', 'train_loss', 'bytes_sent', 'tau', 'joules', 'samples_per_second'], cols: [[1], [0.5], [7], [3], [9], [100]] };
+    expect(groups(told).map((group) => group.name)).toEqual(['loss']);
+  });
+
   it('are cut to what is looked at', () => {
     expect(within([1, null, 3, 4], null)).toEqual([0, 2, 3]);
     expect(within([1, 2, 3, 4], [2, 3])).toEqual([1, 2]);
@@ -166,5 +192,28 @@ describe('measures', () => {
     expect(interval('log_loss', rows[1]!.told)).toBe('–');
     expect(headline({ task: 'binary', log_loss: 0.4, auc: 0.74 })).toBe('AUC 0.740');
     expect(headline(null)).toBe('–');
+  });
+});
+
+describe('workers', () => {
+  const worker = (number: number, more: Partial<JobWorker>): JobWorker => ({
+    number, node_id: `nod_${number}`, node: `n${number}`, state: 'working', lead: false, blocks: 2, rows: 1000, rows_done: 5000, samples_per_second: 250, loss: 0.5123, bytes_sent: 2048, bytes_received: 1024,
+    wait_seconds: 0.4, staleness: 1, watts: 8, watts_estimated: true, joules: 20, since: '2026-11-16T00:00:00Z', error: null, ...more,
+  });
+
+  it('show what each node does and takes', () => {
+    const job = { workers: [worker(1, { lead: true }), worker(2, { state: 'lost', error: 'it went away', watts: null, samples_per_second: null })] } as Job;
+    show(<Workers job={job} />);
+    const text = root.textContent ?? '';
+    for (const part of ['n1', 'leads', 'Working', 'Lost', 'it went away', 'about', '20 J', '1 at work', 'Power is estimated']) expect(text).toContain(part);
+    show(<Workers job={{} as Job} />);
+    expect(root.textContent).toBe('');
+  });
+
+  it('leave events, the newest first', () => {
+    show(<Events events={[{ seq: 1, at: '2026-11-16T00:00:00Z', kind: 'began', node_id: null, text: 'Trains on 3 nodes.' }, { seq: 2, at: '2026-11-16T00:00:09Z', kind: 'lost', node_id: 'nod_3', text: 'Node n3 lost, going on with 2.' }]} />);
+    const lines = [...root.querySelectorAll('li')].map((line) => line.textContent ?? '');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain('going on with 2');
   });
 });

@@ -7,7 +7,7 @@ import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
 import { navigate } from '../../lib/router';
 import { jobNote, jobs, toast } from '../../lib/stores';
-import type { Columnar, Job, LogLine } from '../../lib/types-models';
+import type { Job, JobCurves, LogLine } from '../../lib/types-models';
 import { Badge } from '../../ui/Badge';
 import { Button, LinkButton } from '../../ui/Button';
 import { Card, Note } from '../../ui/Card';
@@ -20,9 +20,10 @@ import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
 import { jobText, jobTones } from '../../ui/work';
 import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt, wattHours } from '../models/words';
-import { withPoint } from './curves';
+import { withPoint, withWorkerPoint } from './curves';
 import { Curves } from './Curves';
 import { Log } from './Log';
+import { Events, Workers } from './Workers';
 import css from '../models/models.module.css';
 
 const linesMax = 1000;
@@ -105,13 +106,14 @@ function Actions({ job }: { job: Job }) {
 function Progress({ job }: { job: Job }) {
   const watts = job.seconds > 0 && job.watt_hours > 0 ? (job.watt_hours * 3600) / job.seconds : null;
   const rows: [string, string][] = [
-    [t('job.time'), f.duration(job.seconds)],
+    [t('job.time'), job.seconds > 0 && job.seconds < 1 ? t('job.under_second') : f.duration(job.seconds)],
     ...(job.state === 'running' ? ([[t('job.left'), f.duration(job.seconds_left)]] as [string, string][]) : []),
     [t('job.rows'), f.number(job.rows)],
     [t('job.passes'), f.number(job.pass)],
     [t('job.speed'), job.rows_per_second > 0 ? t('job.per_second', { rows: f.number(job.rows_per_second) }) : '–'],
     [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), wattHours(job.watt_hours)],
     [t('job.watts'), f.watts(watts)],
+    ...(job.watt_hours > 1e-4 && job.rows > 0 ? ([[t('job.per_joule'), f.figure(job.rows / (job.watt_hours * 3600))]] as [string, string][]) : []),
     [t('job.best'), job.best === null ? '–' : `${metricValue(job.metric, job.best)} (${metricName(job.metric)})`],
   ];
   return (
@@ -198,18 +200,31 @@ function waiting(job: Job): string {
 }
 
 // A job of a second has told hardly a point; what it made knows the whole curve.
-async function readCurves(id: string): Promise<Columnar> {
+async function readCurves(id: string): Promise<JobCurves> {
   const told = await models.getMetrics(id);
   const job = jobs.peek().get(id);
   if (!job?.model || !job.model_version || (told.cols[0]?.length ?? 0) > 4) return told;
   const whole = (await models.getEvaluation(job.model, job.model_version).catch(() => null))?.curve ?? [];
   if (whole.length <= (told.cols[0]?.length ?? 0)) return told;
   const names = ['step', 'rows', 'train_loss', 'valid_loss'] as const;
-  return { names: [...names], cols: names.map((name) => whole.map((point) => point[name] ?? null)) };
+  return { ...told, names: [...names], cols: names.map((name) => whole.map((point) => point[name] ?? null)) };
 }
 
-function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogLine[] } {
-  const [metrics, setMetrics] = useState<Columnar | null>(null);
+interface Point {
+  names: string[];
+  values: (number | null)[];
+  worker?: number;
+  node_id?: string;
+}
+function follow(id: string, old: JobCurves, point: Point): JobCurves {
+  if (!point.worker) return { workers: old.workers, ...withPoint(old, point.names, point.values) };
+  const told = jobs.peek().get(id)?.workers?.find((one) => one.number === point.worker);
+  const who = { number: point.worker, node_id: point.node_id ?? told?.node_id ?? '' };
+  return { ...old, workers: withWorkerPoint(old.workers ?? [], who, point.names, point.values) };
+}
+
+function useFollow(id: string): { metrics: JobCurves | null; lines: readonly LogLine[] } {
+  const [metrics, setMetrics] = useState<JobCurves | null>(null);
   const [lines, setLines] = useState<readonly LogLine[]>([]);
   const seen = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -247,8 +262,8 @@ function useFollow(id: string): { metrics: Columnar | null; lines: readonly LogL
           if (line.seq > seen.current + 1) missed();
           seen.current = line.seq;
         } else {
-          const point = note!.data as { names: string[]; values: (number | null)[] };
-          setMetrics((old) => withPoint(old ?? { names: [], cols: [] }, point.names, point.values));
+          const point = note!.data as Point;
+          setMetrics((old) => follow(id, old ?? { names: [], cols: [] }, point));
         }
       }),
     [id],
@@ -276,11 +291,20 @@ function Detail({ job }: { job: Job }) {
         </Note>
       )}
       {job.state === 'paused' && <Note tone="info">{t('job.paused_text')}</Note>}
+      {job.waiting_for && !ended(job.state) && (
+        <Note tone="warning" live>
+          {t('job.waits', { why: job.waiting_for })}
+        </Note>
+      )}
       <Progress job={job} />
+      <Workers job={job} />
       <Curves metrics={metrics} waiting={waiting(job)} />
       <div class={css.halves}>
+        <div class={css.form}>
+          <Events events={job.events ?? []} />
+          <Asked job={job} />
+        </div>
         <Log lines={lines} />
-        <Asked job={job} />
       </div>
     </Page>
   );

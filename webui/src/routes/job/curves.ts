@@ -1,11 +1,17 @@
 // The numbers behind a job's curves: grouped into charts, smoothed, cut to what is looked at.
-import type { Columnar } from '../../lib/types-models';
+import type { Columnar, WorkerCurves } from '../../lib/types-models';
 
-export const along = ['step', 'seconds', 'rows'] as const;
+export const along = ['step', 'seconds', 'rows', 'joules'] as const;
 export type Along = (typeof along)[number];
 export const smoothMax = 0.99;
 // More points than a screen has columns only cost time.
 const pointsMax = 4000;
+
+// Counters of a worker: shown per node, not as curves of the job.
+const counters = new Set(['bytes_sent', 'bytes_received', 'wait_seconds', 'exchange_seconds', 'staleness', 'round', 'tau', 'workers', 'watts', 'samples_per_second']);
+// What is drawn per node, in this order.
+export const perNode = ['train_loss', 'samples_per_second', 'watts', 'joules', 'bytes_sent', 'wait_seconds'] as const;
+export type PerNode = (typeof perNode)[number];
 
 export interface Curve {
   name: string; // as the box names it
@@ -20,12 +26,48 @@ export interface CurveGroup {
 export function groups({ names, cols }: Columnar): CurveGroup[] {
   const found = new Map<string, Curve[]>();
   names.forEach((name, index) => {
-    if ((along as readonly string[]).includes(name) || !cols[index]?.some((value) => value !== null)) return;
+    if ((along as readonly string[]).includes(name) || counters.has(name) || !cols[index]?.some((value) => value !== null)) return;
     const group = name.replace(/^(train|valid|test)_/, '');
     found.set(group, [...(found.get(group) ?? []), { name, values: cols[index] }]);
   });
   const order = (name: string): number => (name === 'loss' ? 0 : name === 'auc' ? 1 : name === 'rate' ? 3 : 2);
   return [...found].map(([name, curves]) => ({ name, curves })).sort((a, b) => order(a.name) - order(b.name));
+}
+
+// One measure of several workers on a common axis, and their mean. A worker counts in the mean from its first point
+// on, with the last it told; its line has gaps where only others told something.
+export interface NodeCurves {
+  x: number[];
+  curves: (number | null)[][]; // in the order of the workers
+  mean: (number | null)[];
+}
+export function byNode(list: readonly WorkerCurves[], name: string, axis: Along): NodeCurves {
+  const told = list.map((one) => {
+    const xs = one.cols[one.names.indexOf(axis)] ?? [];
+    const ys = one.cols[one.names.indexOf(name)] ?? [];
+    const at = new Map<number, number>();
+    xs.forEach((x, index) => {
+      const y = ys[index];
+      if (x !== null && y !== null && y !== undefined) at.set(x, y);
+    });
+    return at;
+  });
+  const x = [...new Set(told.flatMap((at) => [...at.keys()]))].sort((a, b) => a - b);
+  const last: (number | undefined)[] = told.map(() => undefined);
+  const mean: (number | null)[] = [];
+  for (const place of x) {
+    told.forEach((at, index) => (last[index] = at.get(place) ?? last[index]));
+    const known = last.filter((value): value is number => value !== undefined);
+    mean.push(known.reduce((sum, value) => sum + value, 0) / known.length);
+  }
+  return { x, curves: told.map((at) => x.map((place) => at.get(place) ?? null)), mean };
+}
+
+// A point of a worker; one that was not known until now is added.
+export function withWorkerPoint(list: readonly WorkerCurves[], who: Pick<WorkerCurves, 'number' | 'node_id'>, names: readonly string[], values: readonly (number | null)[]): WorkerCurves[] {
+  const known = list.find((one) => one.number === who.number);
+  const next = { ...who, node_id: who.node_id || (known?.node_id ?? ''), ...withPoint(known ?? { names: [], cols: [] }, names, values) };
+  return known ? list.map((one) => (one === known ? next : one)) : [...list, next].sort((a, b) => a.number - b.number);
 }
 
 // A new point at the end; one that is known already is taken once.

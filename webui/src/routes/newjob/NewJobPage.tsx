@@ -25,6 +25,7 @@ import { Advanced } from './Advanced';
 import { asCall, asCommand, canBeTarget, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, otherwise, toSpec, type Draft } from './draft';
 import { Inputs } from './Inputs';
 import { SplitChoice } from './SplitChoice';
+import { Several } from './Together';
 import css from '../models/models.module.css';
 
 const settleMs = 400;
@@ -86,8 +87,8 @@ function Form(props: FormProps) {
   const taken = otherwise(draft);
   const free = columns.filter((column) => !taken.has(column.name));
   const target = columns.find((column) => column.name === draft.target);
-  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure'];
-  const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features)\//.test(one.pointer));
+  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure', '/on_lost_node'];
+  const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features|strategy|nodes)\//.test(one.pointer));
   const wrong = new Set(check?.faults.map((one) => one.pointer)).size;
   const inputFault = check?.faults.find((one) => /^\/(inputs|ignore)/.test(one.pointer))?.detail;
   const start = (event: Event): void => {
@@ -133,6 +134,7 @@ function Form(props: FormProps) {
         <>
           <Inputs columns={free} left={draft.left} identifiers={identifiers} error={inputFault} onChange={(left) => change({ left })} />
           <SplitChoice draft={draft} columns={columns} groups={groups} advice={check?.advice ?? []} fault={fault} onChange={change} />
+          <Several draft={draft} algorithm={algorithm} fault={fault} onChange={change} />
           <Advanced draft={draft} algorithm={algorithm} columns={free} fault={fault} onChange={change} />
           <Card title={t('newjob.ready')}>
             <div class={css.form}>

@@ -19,8 +19,14 @@ export interface Draft {
   roles: Readonly<Record<Role, string>>;
   features: Readonly<Record<string, unknown>>;
   parameters: Readonly<Record<string, unknown>>;
+  strategy: Readonly<Record<string, unknown>>;
+  nodesMin: string;
+  nodesMax: string;
+  onLost: OnLost;
   seed: string;
 }
+export const onLost = ['replace', 'go_on', 'pause'] as const;
+export type OnLost = (typeof onLost)[number];
 export const roles = ['weight', 'offset', 'exposure'] as const;
 export type Role = (typeof roles)[number];
 
@@ -40,6 +46,10 @@ export const emptyDraft = (dataset: string, target: string): Draft => ({
   roles: { weight: '', offset: '', exposure: '' },
   features: {},
   parameters: {},
+  strategy: {},
+  nodesMin: '',
+  nodesMax: '',
+  onLost: 'replace',
   seed: '',
 });
 
@@ -95,6 +105,9 @@ export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec 
     }),
     features: orNothing({ ...draft.features }),
     parameters: orNothing({ ...draft.parameters }),
+    strategy: orNothing({ ...draft.strategy }),
+    nodes: orNothing({ min: Number(draft.nodesMin) || undefined, max: Number(draft.nodesMax) || undefined }),
+    on_lost_node: unless(draft.onLost, 'replace'),
     seed: draft.seed ? Number(draft.seed) : undefined,
   };
   for (const role of roles) if (draft.roles[role]) spec[role] = draft.roles[role];
@@ -102,7 +115,7 @@ export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec 
 }
 
 // From a spec that ran before, for "try again with…".
-export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[]): Draft {
+export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[], usual: Readonly<Record<string, unknown>> = {}): Draft {
   const inputs = spec.inputs?.length ? new Set(spec.inputs) : null;
   const ignored = new Set(spec.ignore ?? []);
   const left = columns.map((column) => column.name).filter((name) => ignored.has(name) || (inputs !== null && !inputs.has(name)));
@@ -123,6 +136,10 @@ export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[]): Draft
     roles: { weight: spec.weight ?? '', offset: spec.offset ?? '', exposure: spec.exposure ?? '' },
     features: kept(spec.features),
     parameters: kept(spec.parameters),
+    strategy: Object.fromEntries(Object.entries(kept(spec.strategy)).filter(([name, value]) => usual[name] !== value)),
+    nodesMin: spec.nodes?.min && spec.nodes.min !== 1 ? String(spec.nodes.min) : '',
+    nodesMax: spec.nodes?.max ? String(spec.nodes.max) : '',
+    onLost: onLost.find((one) => one === spec.on_lost_node) ?? 'replace',
     seed: spec.seed && spec.seed !== 1 ? String(spec.seed) : '',
   };
 }
