@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kIdleMemorySeconds = 10;
 constexpr double kDutyGrowth = 1.5;     // a second, at most
-constexpr double kBiasPerSecond = 0.1;  // of the error
+constexpr double kBiasPerSecond = 0.3;  // of the error
 constexpr double kBiasMax = 0.08;       // of the cap
 constexpr double kChangeGain = 1.02;    // another level must be better by this
 constexpr double kSettleSeconds = 1;    // after a change, until readings count
