@@ -120,7 +120,8 @@ void Crew::lose(Worker& worker, std::string error, MonoTime now) {
                               : fmt::format("Node {} lost, going on with {}.", name(worker.node), rest)});
 }
 
-void Crew::look_for_silence(MonoTime now) {
+// Who is given up on may still be at work, and only we cannot hear it: it is told to end.
+void Crew::look_for_silence(MonoTime now, Orders& orders) {
   for (auto& [number, worker] : workers_) {
     if (!is_active(worker)) continue;
     const Duration silent = now - worker.heard;
@@ -130,6 +131,7 @@ void Crew::look_for_silence(MonoTime now) {
     else if (worker.state == State::preparing && now - worker.since > rules_.prepare_max)
       lose(worker, fmt::format("node {} could not bring its part of the data in time", name(worker.node)),
            now);
+    if (worker.state == State::lost) orders.kill.push_back(number);
   }
 }
 
@@ -301,8 +303,8 @@ void Crew::work(MonoTime now, bool trains, Orders& orders) {
 
 Crew::Orders Crew::next(MonoTime now, bool trains) {
   Orders orders;
+  look_for_silence(now, orders);
   if (!over_) {
-    look_for_silence(now);
     if (begun_)
       work(now, trains, orders);
     else

@@ -64,7 +64,7 @@ class Crew {
   };
   struct Orders {
     std::vector<Prepare> prepare;
-    std::vector<std::uint32_t> kill;
+    std::vector<std::uint32_t> kill;  // they may not hear it
     bool announce = false;  // a new epoch: commit plan(), then tell everybody who works
     bool over = false;      // nobody works any more, or the rest is to save and stop
     std::vector<Note> notes;
@@ -83,6 +83,8 @@ class Crew {
   void ended(std::uint32_t number, bool good, std::string error, MonoTime now);
   // After each event and now and then. `trains`: the lead is in the phase in which others may join.
   Orders next(MonoTime now, bool trains);
+  // Nobody is hired or given work any more; who falls silent is still noticed.
+  void stop() { over_ = true; }
 
   bool begun() const noexcept { return begun_; }
   bool finished() const;  // somebody was done, and nobody works any more
@@ -100,7 +102,7 @@ class Crew {
   std::string name(const std::string& node) const;
   Worker& hire(const std::string& node, MonoTime now);
   void lose(Worker& worker, std::string error, MonoTime now);
-  void look_for_silence(MonoTime now);
+  void look_for_silence(MonoTime now, Orders& orders);
   void gather(MonoTime now, Orders& orders);
   void work(MonoTime now, bool trains, Orders& orders);
   void order_shards(Worker& worker, const std::vector<std::uint32_t>& blocks, Orders& orders, MonoTime now);

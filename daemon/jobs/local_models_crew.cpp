@@ -205,6 +205,7 @@ Task<Result<void>> LocalModels::until_quiet(RunPtr run) {
       return one.second.state != Crew::State::lost && one.second.state != Crew::State::done;
     });
   };
+  run->crew->stop();
   while (!stopping_ && busy() && loop_.clock().mono() < end) {
     run->crew->set_up(nodes_up(*run));
     static_cast<void>(run->crew->next(loop_.clock().mono(), false));

@@ -81,6 +81,39 @@ TEST_F(CrewTest, SilenceIsALoss) {
   EXPECT_EQ(crew.working().size(), 2u);
 }
 
+TEST_F(CrewTest, WhoIsGivenUpOnIsToldToEnd) {
+  Crew crew = begun();
+  now_ += seconds(11);
+  crew.heard(1, now_);
+  crew.heard(2, now_);
+  EXPECT_EQ(crew.next(now_, false).kill, std::vector<std::uint32_t>{3});
+  EXPECT_TRUE(crew.next(now_, false).kill.empty());
+}
+
+TEST_F(CrewTest, WhileItStopsNobodyIsHiredAndTheSilentAreNotWaitedFor) {
+  CrewRules rules;
+  rules.nodes_max = 2;  // one more is up
+  for (const bool begins : {false, true}) {
+    Crew crew = make(rules);
+    const auto orders = crew.next(now_, false);
+    ASSERT_EQ(orders.prepare.size(), 2u);
+    if (begins) {
+      get_ready(crew, orders);
+      EXPECT_TRUE(crew.next(now_, false).announce);
+    }
+    crew.stop();
+    crew.ended(1, false, "stopped", now_);
+    EXPECT_TRUE(crew.next(now_, true).prepare.empty());
+    EXPECT_EQ(crew.workers().size(), 2u);
+    now_ += seconds(11);
+    const auto last = crew.next(now_, true);
+    EXPECT_TRUE(last.prepare.empty());
+    EXPECT_TRUE(last.over);
+    EXPECT_EQ(crew.find(2)->state, Crew::State::lost);
+    EXPECT_EQ(crew.workers().size(), 2u);
+  }
+}
+
 TEST_F(CrewTest, OneWhoseWorkerDiedComesBackUnderANewNumberWhileTheLeadTrains) {
   Crew crew = begun();
   crew.ended(3, false, "killed", now_);
