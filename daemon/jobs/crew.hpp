@@ -65,8 +65,8 @@ class Crew {
   struct Orders {
     std::vector<Prepare> prepare;
     std::vector<std::uint32_t> kill;  // they may not hear it
-    bool announce = false;  // a new epoch: commit plan(), then tell everybody who works
-    bool over = false;      // nobody works any more, or the rest is to save and stop
+    bool announce = false;            // a new epoch: commit plan(), then tell everybody who works
+    bool over = false;                // nobody works any more, or the rest is to save and stop
     std::vector<Note> notes;
   };
 

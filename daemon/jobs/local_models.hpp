@@ -205,15 +205,18 @@ class LocalModels final : public ModelService {
   Task<Result<Bytes>> on_prepare(std::string from, JobPrepare order);
   Result<Bytes> on_epoch(const std::string& from, const JobEpoch& order);
   Result<Bytes> on_stop(const std::string& from, const JobStop& order);
+  Result<Bytes> add_shards(const MemberPtr& member, const std::string& from, JobPrepare order);
   Task<void> bring_more(MemberPtr member, std::vector<std::uint32_t> shards, std::uint64_t turn);
   Task<Result<void>> bring_shards(MemberPtr member, std::vector<std::uint32_t> shards);
+  Task<Result<void>> bring_fresh(MemberPtr member, std::vector<std::uint32_t> shards);
+  void tell_ready(Member& member);
   Task<void> work(MemberPtr member, JobPrepare order);
   Task<Result<bool>> work_until_end(MemberPtr member, JobPrepare order);
   Result<TrainTask> prepare(Member& member, const cluster::JobRecord& record) const;
   TrainHooks hooks_for(const MemberPtr& member);
   void tell_home(const Member& member, JobNews news);
   void tell_alive(const MemberPtr& member);
-  void end_members(const std::string& job_id, std::uint64_t before_run);
+  bool end_members(const WorkerRef& before);
 
   // local_models_train.cpp
   Task<Result<void>> commit_checkpoint(MemberPtr member, SavedFile file, std::string name);
@@ -283,6 +286,7 @@ class LocalModels final : public ModelService {
   Listener listener_;
   std::deque<std::string> queue_;  // of job ids, by priority
   std::map<std::string, RunPtr, std::less<>> runs_;
+  std::uint64_t last_run_ = 0;  // the highest number that this node gave to one
   std::map<WorkerRef, MemberPtr> members_;
   std::unique_ptr<PeerRelay> relay_;
   std::map<std::string, std::shared_ptr<Live>, std::less<>> live_;

@@ -111,8 +111,8 @@ Result<void> LocalModels::settle(Run& run, const cluster::JobRecord& record) {
   run.alone = !several && map.parts == 1;
   if (!several) run.rules.together = false;
   run.block_rows.assign(map.shards.size(), {});
-  static std::uint64_t alone_runs = 0;
-  run.number = std::max(record.run, record.epoch) + (run.alone ? ++alone_runs : 1);
+  // Never one twice, also of runs that never came into the state: their workers may still be ending.
+  run.number = last_run_ = std::max({record.run, record.epoch, last_run_}) + 1;
   run.crew.emplace(std::move(map), run.rules, self(), before, record.epoch);
   std::map<std::string, std::string> names;
   for (const auto& node : cluster_.nodes()) names[node.id] = node_name(node.id);
@@ -162,7 +162,8 @@ Task<Result<void>> LocalModels::announce(RunPtr run) {
   if (!run->alone && cluster_.level() >= 3) {
     for (unsigned tries = 1;; ++tries) {
       cluster::JobPlan plan{run->job_id, self(), run->number, crew.epoch(), encode_plan(crew.plan())};
-      cluster::Call call = call_for(run->owner_id, fmt::format("{}.epoch.{}", run->job_id, crew.epoch()));
+      cluster::Call call =
+          call_for(run->owner_id, fmt::format("{}.{}.{}", run->job_id, run->number, crew.epoch()));
       auto planned = co_await cluster_.plan_job(std::move(call), std::move(plan));
       if (planned) break;
       if (!worth_repeating(planned.error()) || tries >= kCommitTriesMax || stopping_)

@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kAnswerStep{50};
 constexpr std::chrono::seconds kAliveEvery{1};
+constexpr unsigned kEndSteps = 80;    // of kAnswerStep: for the worker before to end
 constexpr unsigned kUnitsOthers = 2;  // for jobs of other nodes; our own may have one more
 constexpr unsigned kUnitsOwn = 3;
 constexpr std::uint64_t kShareFromMib = 1024;  // less is not worth sharing
@@ -109,25 +110,30 @@ void LocalModels::on_tell(const std::string& from, Bytes body) {
 
 Task<Result<Bytes>> LocalModels::on_prepare(std::string from, JobPrepare order) {
   const WorkerRef ref = order.worker;
-  if (const auto found = members_.find(ref); found != members_.end()) {
-    if (found->second->home != from || found->second->ended) co_return not_here();
-    spawn(bring_more(found->second, std::move(order.shards), order.turn));
-    co_return Bytes{};
-  }
-  auto record = cluster_.job(ref.job_id);
+  if (const auto found = members_.find(ref); found != members_.end())
+    co_return add_shards(found->second, from, std::move(order));
   // A box that was alone did not say who carries it out.
-  const auto carries = [this](const cluster::JobRecord& job, const std::string& node) {
-    return job.node_id == node || (job.node_id.empty() && node == self());
+  const auto carries = [this, &ref, &from](const std::optional<cluster::JobRecord>& job) {
+    return job && job->state == "queued" && ref.run >= job->run &&
+           (job->node_id == from || (job->node_id.empty() && from == self()));
   };
-  if (!record || !carries(*record, from) || record->state != "queued") {
+  if (!carries(cluster_.job(ref.job_id))) {
     // Home knows more than we do, perhaps.
     auto caught_up = co_await data_.replicas().catch_up();
     if (!caught_up) co_return std::move(caught_up).error();
-    record = cluster_.job(ref.job_id);
+    if (!carries(cluster_.job(ref.job_id))) co_return Error{Errc::conflict, "this job is another node's"};
   }
-  if (!record || !carries(*record, from) || record->state != "queued" || ref.run < record->run)
-    co_return Error{Errc::conflict, "this job is another node's"};
-  end_members(ref.job_id, ref.run);
+  // One worker of a job at a time: its folder is its own.
+  for (unsigned step = 0; end_members(ref) && !stopping_; ++step) {
+    if (step == kEndSteps) co_return Error{Errc::busy, "this job's worker before is still ending here"};
+    co_await jobs::pause(loop_, kAnswerStep);
+  }
+  if (stopping_) co_return Error{Errc::unavailable, "this node is stopping"};
+  const auto record = cluster_.job(ref.job_id);
+  if (!carries(record)) co_return Error{Errc::conflict, "this job is another node's"};
+  // Ordered twice while we waited.
+  if (const auto found = members_.find(ref); found != members_.end())
+    co_return add_shards(found->second, from, std::move(order));
   const unsigned units = units_of(*record);
   if (units_used() + units > (from == self() ? kUnitsOwn : kUnitsOthers) && units_used() > 0)
     co_return Error{Errc::busy, "this node has no room for another worker now"};
@@ -142,15 +148,28 @@ Task<Result<Bytes>> LocalModels::on_prepare(std::string from, JobPrepare order) 
   co_return Bytes{};
 }
 
-void LocalModels::end_members(const std::string& job_id, std::uint64_t before_run) {
-  for (const auto& [ref, member] : members_)
-    if (ref.job_id == job_id && ref.run < before_run && !member->committing) member->signals.kill.store(true);
+Result<Bytes> LocalModels::add_shards(const MemberPtr& member, const std::string& from, JobPrepare order) {
+  if (member->home != from || member->ended) return not_here();
+  spawn(bring_more(member, std::move(order.shards), order.turn));
+  return Bytes{};
+}
+
+// Those that came before this one: of an earlier run, or given up on in this one. True while there are any.
+bool LocalModels::end_members(const WorkerRef& before) {
+  bool any = false;
+  for (const auto& [ref, member] : members_) {
+    if (ref.job_id != before.job_id || !(ref < before)) continue;
+    any = true;
+    if (!member->committing) member->signals.kill.store(true);
+  }
+  return any;
 }
 
 Result<Bytes> LocalModels::on_epoch(const std::string& from, const JobEpoch& order) {
   const auto found = members_.find(order.worker);
   if (found == members_.end() || found->second->home != from || found->second->ended) return not_here();
   Member& member = *found->second;
+  member.epoch = std::max(member.epoch, order.epoch);
   relay_->set_members(order.worker, order.members);
   if (!member.begun) {
     member.begun = true;
@@ -179,6 +198,13 @@ Result<Bytes> LocalModels::on_stop(const std::string& from, const JobStop& order
 // ---- the worker ----
 
 Task<Result<void>> LocalModels::bring_shards(MemberPtr member, std::vector<std::uint32_t> shards) {
+  ++member->bringing;
+  auto brought = co_await bring_fresh(member, std::move(shards));
+  --member->bringing;
+  co_return brought;
+}
+
+Task<Result<void>> LocalModels::bring_fresh(MemberPtr member, std::vector<std::uint32_t> shards) {
   std::vector<std::string> keys;
   std::vector<std::uint32_t> fresh;
   for (const std::uint32_t shard : shards) {
@@ -221,12 +247,17 @@ Task<void> LocalModels::bring_more(MemberPtr member, std::vector<std::uint32_t> 
     co_return;
   }
   member->turn = std::max(member->turn, turn);
-  if (!member->up) co_return;  // told when it is
+  tell_ready(*member);
+}
+
+// Once it is up and all that was ordered is here: orders may overtake each other.
+void LocalModels::tell_ready(Member& member) {
+  if (!member.up || member.bringing > 0) return;
   JobNews news;
   news.what = JobNews::What::ready;
-  news.turn = member->turn;
-  news.shards = std::exchange(member->found, {});
-  tell_home(*member, std::move(news));
+  news.turn = member.turn;
+  news.shards = std::exchange(member.found, {});
+  tell_home(member, std::move(news));
 }
 
 void LocalModels::tell_home(const Member& member, JobNews news) {
@@ -406,11 +437,7 @@ TrainHooks LocalModels::hooks_for(const MemberPtr& member) {
     auto first = member->first.get_future();
     loop_.post([this, member] {
       member->up = true;
-      JobNews news;
-      news.what = JobNews::What::ready;
-      news.turn = member->turn;
-      news.shards = std::exchange(member->found, {});
-      tell_home(*member, std::move(news));
+      tell_ready(*member);
     });
     while (first.wait_for(kAnswerStep) != std::future_status::ready)
       if (member->signals.kill.load() || member->signals.stop.load() || member->stopping.load())

@@ -41,6 +41,15 @@ bool LocalModels::is_known(const std::string& id) const {
   return runs_.contains(id) || std::find(queue_.begin(), queue_.end(), id) != queue_.end();
 }
 
+// Its home gave up on it, and perhaps cannot tell it: what it goes on with is nobody's.
+bool is_left_out(const cluster::JobRecord& record, const WorkerRef& worker, std::uint64_t epoch) {
+  if (record.run != worker.run) return record.run > worker.run;
+  if (epoch == 0 || record.epoch <= epoch) return false;
+  const auto plan = decode_plan(record.plan_json);
+  return plan && std::none_of(plan->workers.begin(), plan->workers.end(),
+                              [&worker](const auto& one) { return one.number == worker.number; });
+}
+
 // Behind those of the same priority that were accepted before.
 void LocalModels::enqueue(const std::string& id) {
   if (is_known(id)) return;
@@ -123,7 +132,9 @@ void LocalModels::on_job_changed(const std::string& id) {
   const bool goes_on = record && record->state == "queued";
   for (const auto& [ref, member] : members_) {
     if (ref.job_id != id || member->ended || member->committing) continue;
-    if (goes_on && (record->node_id == member->home || record->node_id.empty())) continue;
+    if (goes_on && (record->node_id == member->home || record->node_id.empty()) &&
+        !is_left_out(*record, ref, member->epoch))
+      continue;
     // Paused from elsewhere: with a last checkpoint. Anything else ends it.
     if (record && record->state == "paused")
       member->signals.stop.store(true);

@@ -72,7 +72,9 @@ struct LocalModels::Member {
   std::vector<std::string> paths;        // likewise
   std::vector<Replicas::HoldPtr> holds;  // of those it reads, while it runs
   std::set<std::uint32_t> shards;        // that were brought
-  std::uint64_t turn = 0;                // of the last order to prepare
+  unsigned bringing = 0;                 // orders to prepare under way
+  std::uint64_t turn = 0;                // of the last order to prepare that was carried out
+  std::uint64_t epoch = 0;               // it was last told of
   bool up = false;                       // in its sandbox
   bool begun = false;
   bool committing = false;
@@ -109,6 +111,9 @@ constexpr std::size_t kModelBytesMax = std::size_t{8} << 30;
 Result<void> check_trained(Disk& disk, const TrainedMessage& trained, const std::string& path,
                            const security::SecretBytes& key, const std::string& store_id);
 int priority_of(const cluster::JobRecord& record);
+// There is a plan of a later run, or one that came after the epoch which this worker was last told of (0:
+// none yet) and does not name it.
+bool is_left_out(const cluster::JobRecord& record, const WorkerRef& worker, std::uint64_t epoch);
 
 // "Unavailable" leaves open whether it happened: the same request id makes it happen once.
 inline bool worth_repeating(const Error& error) {

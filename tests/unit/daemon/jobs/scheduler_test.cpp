@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "daemon/jobs/local_models_work.hpp"
+
 namespace samovar::jobs {
 namespace {
 
@@ -132,6 +134,27 @@ TEST(Scheduler, APlanIsReadBack) {
   EXPECT_FALSE(decode_plan(R"({"parts":0,"next":1,"workers":[]})"));
   EXPECT_FALSE(
       decode_plan(R"({"parts":1,"next":1,"workers":[{"number":1,"node":"a","blocks":[[0,99999999]]}]})"));
+}
+
+TEST(PlanTest, AWorkerThatALaterPlanDoesNotNameIsLeftOut) {
+  Plan plan;
+  plan.workers = {{1, "nod_a", {0}}, {3, "nod_c", {1}}};
+  cluster::JobRecord record;
+  record.run = 5;
+  record.epoch = 8;
+  record.plan_json = encode_plan(plan);
+  EXPECT_FALSE(is_left_out(record, {"job_1", 5, 3}, 7));
+  EXPECT_TRUE(is_left_out(record, {"job_1", 5, 2}, 7));
+  // Its home told it more than the state here knows.
+  EXPECT_FALSE(is_left_out(record, {"job_1", 5, 4}, 8));
+  EXPECT_FALSE(is_left_out(record, {"job_1", 5, 4}, 9));
+  // It prepares, to join.
+  EXPECT_FALSE(is_left_out(record, {"job_1", 5, 4}, 0));
+  EXPECT_TRUE(is_left_out(record, {"job_1", 4, 1}, 0));
+  EXPECT_FALSE(is_left_out(record, {"job_1", 6, 2}, 0));
+  record.run = record.epoch = 0;
+  record.plan_json.clear();
+  EXPECT_FALSE(is_left_out(record, {"job_1", 1, 1}, 1));  // a box alone plans nothing
 }
 
 }  // namespace
