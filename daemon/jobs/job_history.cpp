@@ -45,6 +45,9 @@ void thin(JobMetrics& table) {
 JobMetrics add_point(JobMetrics& table, const MetricMessage& point, std::size_t points_max) {
   JobMetrics row;
   const auto put = [&](std::string_view name, double value) {
+    if (table.names.size() >= JobHistory::kNamesMax &&
+        std::find(table.names.begin(), table.names.end(), name) == table.names.end())
+      return;
     const std::size_t place = column(table, name);
     auto& values = table.columns[place];
     // All columns are as long as the first, which has this point already.
@@ -98,7 +101,9 @@ bool read_table(const json& names, const json& columns, JobMetrics& table) {
     for (const auto& value : column) values.push_back(value.is_null() ? kUnknown : value.get<double>());
     if (values.size() != table.columns.front().size()) return false;
   }
-  return table.columns.size() == table.names.size();
+  // The first column is as long as the table: points are counted by it.
+  const bool begins = table.names.empty() || table.names.front() == "step";
+  return begins && table.columns.size() == table.names.size() && table.names.size() <= JobHistory::kNamesMax;
 }
 
 }  // namespace
@@ -119,6 +124,14 @@ JobMetrics JobHistory::add(std::uint32_t worker, const std::string& node_id, con
   row.worker = worker;
   row.node_id = node_id;
   if (workers_.size() > kWorkersMax) workers_.erase(workers_.begin());
+  // A job whose workers came and went often must still fit into one message and its file.
+  std::size_t points = 0;
+  JobMetrics* longest = nullptr;
+  for (auto& [number, one] : workers_) {
+    points += one.columns.front().size();
+    if (longest == nullptr || one.columns.front().size() > longest->columns.front().size()) longest = &one;
+  }
+  if (points > kAllWorkersPointsMax) thin(*longest);
   ++revision_;
   if (news_.is_array()) news_.push_back({"w", worker, node_id, point_json(point)});
   return row;
@@ -140,13 +153,17 @@ json JobHistory::take_news() {
   return news;
 }
 
-Result<void> JobHistory::apply(const json& news, const std::function<void(const JobMetrics&)>& point,
-                               const std::function<void(const JobLogLine&)>& line) {
+Result<bool> JobHistory::follow(std::uint64_t begin, std::uint64_t end, const json& news,
+                                const std::function<void(const JobMetrics&)>& point,
+                                const std::function<void(const JobLogLine&)>& line) {
+  if (!news.is_array() || end < begin || end - begin != news.size()) return false;
+  if (revision_ < begin || revision_ > end) return false;
   const auto time_of = [](const json& from) {
     return WallTime(std::chrono::microseconds(from.get<std::int64_t>()));
   };
   try {
-    for (const json& one : news) {
+    for (std::size_t at = revision_ - begin; at < news.size(); ++at) {
+      const json& one = news[at];
       const std::string what = one.at(0).get<std::string>();
       if (what == "p") {
         point(add(point_of(one.at(1))));
@@ -166,7 +183,7 @@ Result<void> JobHistory::apply(const json& news, const std::function<void(const 
   } catch (const json::exception&) {
     return broken();
   }
-  return {};
+  return true;
 }
 
 void JobHistory::find_best() {

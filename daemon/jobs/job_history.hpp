@@ -26,7 +26,9 @@ class JobHistory {
   static constexpr std::size_t kLinesMax = 2000;   // older ones are dropped
   static constexpr std::size_t kPointsMax = 4000;  // then every second one goes
   static constexpr std::size_t kWorkerPointsMax = 500;
-  static constexpr std::size_t kWorkersMax = 256;  // whose curves are kept; the oldest go
+  static constexpr std::size_t kAllWorkersPointsMax = 6000;  // then the longest is thinned
+  static constexpr std::size_t kNamesMax = 128;              // of values; further ones are not kept
+  static constexpr std::size_t kWorkersMax = 256;            // whose curves are kept; the oldest go
   static constexpr std::size_t kEventsMax = 100;
   static constexpr std::size_t kBytesMax = 8 << 20;  // of the file
 
@@ -42,9 +44,12 @@ class JobHistory {
   std::uint64_t revision() const noexcept { return revision_; }
   void skip_revisions(std::uint64_t count) noexcept { revision_ += count; }
   nlohmann::json take_news();
-  // Errc::corrupt for what take_news would not give. `point` and `line` hear of each.
-  Result<void> apply(const nlohmann::json& news, const std::function<void(const JobMetrics&)>& point,
-                     const std::function<void(const JobLogLine&)>& line);
+  // `news` leads from revision `begin` to `end`; what is known of it already is passed over. False when
+  // something before it is missing. Errc::corrupt for what take_news would not give. `point` and `line` hear
+  // of each.
+  Result<bool> follow(std::uint64_t begin, std::uint64_t end, const nlohmann::json& news,
+                      const std::function<void(const JobMetrics&)>& point,
+                      const std::function<void(const JobLogLine&)>& line);
   // What came after the checkpoint that is gone on from happens again; with 0 all of it does.
   void cut_after(std::uint64_t step);
 

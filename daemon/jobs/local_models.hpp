@@ -228,6 +228,7 @@ class LocalModels final : public ModelService {
   static const std::string& home_of(const Live& live);
   void tell_live(Run& run, bool over);
   void on_live(const std::string& from, const JobLive& message);
+  void forget_live();
   Task<void> fetch_history(std::string from, std::string job_id);
   Result<Bytes> on_history(const JobHistoryAsk& asked) const;
   void show_live(const cluster::JobRecord& record, Job& job) const;

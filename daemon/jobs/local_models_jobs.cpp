@@ -330,7 +330,7 @@ Task<Result<void>> LocalModels::remove(cluster::Call call, std::string id) {
     co_return Error{Errc::denied, "only its owner or an administrator may delete a job"};
   auto removed = co_await cluster_.remove_job(std::move(call), id);
   if (!removed) co_return std::move(removed).error();
-  histories_.erase(id);
+  if (!runs_.contains(id)) histories_.erase(id);  // else it still writes into it, and forgets it at its end
   auto clean = [dir = dir_.get(), id] { return dir->remove_work(Work::jobs, id); };
   auto cleaned = co_await run_on(io_, loop_, std::move(clean));
   if (!cleaned)

@@ -155,15 +155,13 @@ void LocalModels::on_live(const std::string& from, const JobLive& message) {
     live->over = all.at("over").get<bool>();
     const auto begin = all.at("from").get<std::uint64_t>();
     const auto end = all.at("revision").get<std::uint64_t>();
-    if (history.revision() == begin && end == begin + all.at("news").size()) {
-      const auto point = [&](const JobMetrics& one) {
-        if (listener_.metric) listener_.metric(message.job_id, one);
-      };
-      const auto line = [&](const JobLogLine& one) {
-        if (listener_.log) listener_.log(message.job_id, one);
-      };
-      ignore(history.apply(all.at("news"), point, line), "the whole is asked for next");
-    }
+    const auto point = [&](const JobMetrics& one) {
+      if (listener_.metric) listener_.metric(message.job_id, one);
+    };
+    const auto line = [&](const JobLogLine& one) {
+      if (listener_.log) listener_.log(message.job_id, one);
+    };
+    ignore(history.follow(begin, end, all.at("news"), point, line), "the whole is asked for next");
     if (history.revision() != end && !live->fetching) {
       live->fetching = true;
       spawn(fetch_history(from, message.job_id));
@@ -172,7 +170,19 @@ void LocalModels::on_live(const std::string& from, const JobLive& message) {
     return;
   }
   tell(message.job_id);
-  if (live->over) save_history(message.job_id);
+  if (!live->over) return;
+  save_history(message.job_id);
+  live_.erase(message.job_id);
+}
+
+// Of jobs that ended without a last word to us.
+void LocalModels::forget_live() {
+  const MonoTime now = loop_.clock().mono();
+  std::erase_if(live_, [this, now](const auto& one) {
+    if (now - one.second->at < kStale) return false;
+    const auto record = cluster_.job(one.first);
+    return !record || record->state != "queued";
+  });
 }
 
 Task<void> LocalModels::fetch_history(std::string from, std::string job_id) {

@@ -108,11 +108,11 @@ Task<void> LocalModels::run(RunPtr run) {
     if (stopping_) co_return;  // it stays accepted, and goes on from its checkpoint
     co_await conclude(run, std::move(done));
   }
-  tell_live(*run, true);
+  const auto after = cluster_.job(run->job_id);
+  if (after) tell_live(*run, true);
   runs_.erase(run->job_id);
   tell(run->job_id);
   // Gone on with while it ended.
-  const auto after = cluster_.job(run->job_id);
   if (after && after->state == "queued" && is_mine(*after) && !stopping_) enqueue(run->job_id);
   run_next();
 }
@@ -214,6 +214,7 @@ void LocalModels::arm_watch() {
   watch_timer_ = loop_.after(kWatchEvery, [this] {
     if (stopping_) return;
     watch();
+    forget_live();
     arm_watch();
   });
 }

@@ -80,8 +80,10 @@ void PeerRelay::set_members(const WorkerRef& worker,
       ++way;
       continue;
     }
-    for (const auto& message : way->second.waiting)
+    for (const auto& message : way->second.waiting) {
+      message->failed = true;  // of one that is partly on its way, the answers are waited for
       if (message->open == 0) done(end, *message);
+    }
     way = end.ways.erase(way);
   }
   std::erase_if(end.arriving, [&end](const auto& one) { return !end.nodes.contains(one.first); });
@@ -116,6 +118,12 @@ void PeerRelay::send(const WorkerRef& worker, PeerFrame frame, Descriptor body) 
   const auto found = ends_.find(worker);
   if (found == ends_.end()) return;
   const EndPtr end = found->second;
+  // One that does not wait for its turn is not in order: what it sends so holds memory and descriptors.
+  if (end->unsent >= kPeerUnsentMax) {
+    dropped().add();
+    return;
+  }
+  ++end->unsent;
   auto message = std::make_shared<Outgoing>();
   message->epoch = frame.epoch;
   message->message = end->next_message++;
@@ -196,6 +204,7 @@ Task<void> PeerRelay::carry(WorkerRef worker, EndPtr end, std::uint32_t to, std:
 }
 
 void PeerRelay::done(End& end, const Outgoing&) {
+  --end.unsent;
   if (end.line) end.line->send(MessageType::peer_sent, encode(PeerCredit{1}));
 }
 

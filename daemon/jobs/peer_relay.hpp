@@ -91,6 +91,7 @@ class PeerRelay {
     std::deque<Arrived> arrived;                 // wait for room in the worker
     bool begun = false;
     unsigned unread = 0;
+    unsigned unsent = 0;  // messages of the worker that it was not told of
     std::uint64_t next_message = 1;
     Traffic traffic;
   };

@@ -1,9 +1,9 @@
 // Which node of a job reads which part of the data: a pure function of what is known.
 //
-//   local first   a block is read where a copy of its shard lies, as long as that node has less than its
-//   share each once     every block belongs to exactly one worker few blocks    are cut into parts, each of
-//   which counts as a block: a small data set has work for all, too little moves  what a worker has it keeps
-//   when others come and go, as far as shares allow
+//   local first       a block is read where a copy of its shard lies, while that node has less than its share
+//   each once         every block belongs to exactly one worker
+//   few blocks        are cut into parts, each of which counts as a block: a small data set has work for all
+//   little moves      what a worker has it keeps when others come and go, as far as shares allow
 //
 // Shards that a worker lacks are named, so that they are brought before it reads them.
 //

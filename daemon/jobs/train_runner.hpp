@@ -36,10 +36,11 @@ class WorkerLine {
   bool send(ingest::MessageType type, Bytes body, int descriptor = -1);
   // By the thread beside the worker, soon.
   void post(ingest::MessageType type, Bytes body);
+  // By the thread beside the worker: from here on there is one; null: no more.
+  void attach(ingest::WorkerChannel* channel);
 
  private:
   friend class Talk;
-  void attach(ingest::WorkerChannel* channel);
   std::deque<std::pair<ingest::MessageType, Bytes>> take();
 
   Mutex mutex_;

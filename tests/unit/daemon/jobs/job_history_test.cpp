@@ -87,5 +87,70 @@ TEST(JobHistory, OtherBytesAreNone) {
   EXPECT_FALSE(JobHistory::decode(as_bytes(text)));
 }
 
+// A table that does not begin with its steps cannot be gone on with.
+TEST(JobHistory, ATableWithoutStepsIsNone) {
+  std::string text(as_text(JobHistory().encode()));
+  text.replace(text.find(R"("columns":[])"), 12, R"("columns":[[]])");
+  text.replace(text.find(R"("names":[])"), 10, R"("names":["x"])");
+  auto history = JobHistory::decode(as_bytes(text));
+  EXPECT_FALSE(history);
+  if (history) history->add(point(1, {}));
+}
+
+TEST(JobHistory, NamesAreBounded) {
+  JobHistory history;
+  for (std::uint64_t step = 1; step <= 10; ++step) {
+    MetricMessage many = point(step, {});
+    for (int i = 0; i < 50; ++i) many.values.emplace_back(std::to_string(step) + "." + std::to_string(i), 1);
+    history.add(many);
+  }
+  EXPECT_EQ(history.metrics().names.size(), JobHistory::kNamesMax);
+  for (const auto& column : history.metrics().columns) EXPECT_EQ(column.size(), 10u);
+  EXPECT_TRUE(JobHistory::decode(history.encode()));
+}
+
+TEST(JobHistory, ManyWorkersFitIntoOneMessage) {
+  JobHistory history;
+  std::vector<std::pair<std::string, double>> values;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+    values.emplace_back(name, 1.0 / 3);
+  for (std::uint32_t worker = 1; worker <= 100; ++worker)
+    for (std::uint64_t step = 1; step <= 400; ++step) history.add(worker, "nod_1", point(step, values));
+  for (std::uint64_t step = 1; step <= JobHistory::kPointsMax; ++step) history.add(point(step, values));
+  EXPECT_LT(history.encode().size(), 3u << 20);
+  EXPECT_EQ(history.worker_metrics().size(), 100u);
+}
+
+// Somebody who fetched the whole while the news of the moment was on its way goes on with the rest of it.
+TEST(JobHistory, NewsThatArePartlyKnownAreFollowed) {
+  JobHistory home;
+  home.add(point(1, {}));
+  home.take_news();
+  const std::uint64_t begin = home.revision();
+  home.add(point(2, {}));
+  home.log({}, "info", "two");
+  auto follower = JobHistory::decode(home.encode());
+  ASSERT_TRUE(follower);
+  home.add(2, "nod_2", point(3, {}));
+  home.add(point(3, {}));
+  const std::uint64_t end = home.revision();
+  const auto news = home.take_news();
+  unsigned heard = 0;
+  const auto count = [&heard](const JobMetrics&) { ++heard; };
+  const auto line = [&heard](const JobLogLine&) { heard += 100; };
+  const auto followed = follower->follow(begin, end, news, count, line);
+  ASSERT_TRUE(followed);
+  EXPECT_TRUE(*followed);
+  EXPECT_EQ(heard, 2u);
+  EXPECT_EQ(follower->encode(), home.encode());
+  // Once more is nothing new; without what comes before it is nothing to go on with.
+  ASSERT_TRUE(follower->follow(begin, end, news, count, line));
+  EXPECT_EQ(heard, 2u);
+  JobHistory fresh;
+  const auto gap = fresh.follow(begin, end, news, count, line);
+  ASSERT_TRUE(gap);
+  EXPECT_FALSE(*gap);
+}
+
 }  // namespace
 }  // namespace samovar::jobs
