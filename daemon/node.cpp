@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "daemon/alerts.hpp"
 #include "daemon/api/auth.hpp"
+#include "daemon/api/event_text.hpp"
 #include "daemon/api/routes.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/host.hpp"
@@ -220,7 +221,7 @@ void Node::refresh_alerts() {
   alerts_ = std::move(fresh);
   if (!changed || phase_ != api::Phase::ready) return;
   const api::View data = {{"alerts", api::alerts_view(*services_)}};
-  events_.publish_change("alert.changed", data.dump());
+  events_.publish_change("alert.changed", api::event_text(data));
 }
 
 void Node::keep_time_now() {

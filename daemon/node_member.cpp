@@ -11,6 +11,7 @@
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
 #include "daemon/api/ca_wraps.hpp"
+#include "daemon/api/event_text.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/node.hpp"
 
@@ -290,8 +291,8 @@ void Node::node_turned(const std::string& node_id) {
   if (phase_ != api::Phase::ready || events_.count() == 0) return;
   for (const auto& row : cluster_->nodes())
     if (node_id.empty() || row.id == node_id)
-      events_.publish_change("node.changed", api::View{{"node", api::node_view(*services_, row)}}.dump());
-  events_.publish_change("cluster.changed", api::View{{"cluster", api::cluster_view(*services_)}}.dump());
+      events_.publish_change("node.changed", api::event_text({{"node", api::node_view(*services_, row)}}));
+  events_.publish_change("cluster.changed", api::event_text({{"cluster", api::cluster_view(*services_)}}));
 }
 
 ClusterAlerts Node::cluster_alerts() {

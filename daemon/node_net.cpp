@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
+#include "daemon/api/event_text.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/discovery/interfaces.hpp"
@@ -198,7 +199,7 @@ void NodeNet::open_mesh() {
   mesh_->on_link([this](const net::LinkState& state) {
     if (cluster_ != nullptr) cluster_->log().link_changed(state.node_id, state.up);
     const api::View data = {{"link", api::link_view(link_of(state))}};
-    if (events_.count() > 0) events_.publish_change("link.changed", data.dump());
+    if (events_.count() > 0) events_.publish_change("link.changed", api::event_text(data));
     hooks_.changed();
   });
   mesh_->on_clone([this](const std::string& node_id, const std::string& address) {

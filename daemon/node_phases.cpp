@@ -6,6 +6,7 @@
 
 #include "base/ids.hpp"
 #include "base/log.hpp"
+#include "daemon/api/event_text.hpp"
 #include "daemon/api/model_events.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/api/views_data.hpp"
@@ -142,7 +143,7 @@ void Node::open_data(const SecretBytes& cmk) {
   damaged_shards_ = data_->damaged_shards();
   data_->on_operation([this](const jobs::Operation& operation) {
     if (phase_ != api::Phase::ready) return;
-    const std::string view = api::operation_view(operation).dump();
+    const std::string view = api::event_text(api::operation_view(operation));
     // Progress may be dropped for a slow reader; the beginning and the end may not.
     const bool progress =
         operation.state == jobs::OperationState::running && operation.step == "reading" && operation.rows > 0;
@@ -279,7 +280,8 @@ void Node::on_change(const cluster::Change& change) {
       events_.publish_change("audit.appended", fmt::format("{{\"seq\":{}}}", change.audit_seq));
       break;
     case Kind::cluster:
-      events_.publish_change("cluster.changed", api::View{{"cluster", api::cluster_view(*services_)}}.dump());
+      events_.publish_change("cluster.changed",
+                             api::event_text({{"cluster", api::cluster_view(*services_)}}));
       break;
     case Kind::nodes:
       node_turned(change.id);

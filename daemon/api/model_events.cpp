@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/api/event_hub.hpp"
+#include "daemon/api/event_text.hpp"
 #include "daemon/api/views_models.hpp"
 
 namespace samovar::api {
@@ -41,7 +42,7 @@ Audience audience_of_job(Services& services, const std::string& id) {
 }
 
 void publish_job(Services& services, Marks& marks, const jobs::Job& job) {
-  const std::string text = job_view(services, nobody(), job).dump();
+  const std::string text = event_text(job_view(services, nobody(), job));
   const Audience audience = audience_of_job(services, job.record);
   const bool over = job.state != jobs::JobState::queued && job.state != jobs::JobState::running;
   Mark mark{job.state, job.step, job.record.revision, job.queue_position};
@@ -63,19 +64,18 @@ void publish_metric(Services& services, const std::string& id, const jobs::JobMe
   View body = {{"id", id}, {"names", point.names}, {"values", std::move(values)}};
   if (point.worker > 0) body["worker"] = point.worker;
   const std::string key = point.worker > 0 ? id + "." + std::to_string(point.worker) : id;
-  services.events.publish_sample("job.metric", key, body.dump(), audience_of_job(services, id));
+  services.events.publish_sample("job.metric", key, event_text(body), audience_of_job(services, id));
 }
 
 void publish_log(Services& services, const std::string& id, const jobs::JobLogLine& line) {
   View body = {{"id", id}};
   body.update(log_line_view(line));
   // What is dropped shows as a gap in seq, and can be read.
-  services.events.publish_sample("job.log", id, body.dump(-1, ' ', false, View::error_handler_t::replace),
-                                 audience_of_job(services, id));
+  services.events.publish_sample("job.log", id, event_text(body), audience_of_job(services, id));
 }
 
 void publish_scoring(Services& services, const jobs::Scoring& scoring) {
-  const std::string text = scoring_view(scoring).dump();
+  const std::string text = event_text(scoring_view(scoring));
   const Audience audience(scoring.owner_id);
   if (scoring.state == jobs::JobState::running && scoring.rows > 0) {
     services.events.publish_sample("scoring.changed", scoring.id, text, audience);
@@ -114,7 +114,7 @@ void publish_model_change(Services& services, const std::string& name) {
   // Of one that is gone its owner and grants are not known any more: those who see all hear its name, the
   // rest that something changed.
   if (!model && !name.empty()) services.events.publish_change("model.changed", View{{"name", ""}}.dump());
-  services.events.publish_change("model.changed", body.dump(), audience_of(model, {}));
+  services.events.publish_change("model.changed", event_text(body), audience_of(model, {}));
 }
 
 }  // namespace samovar::api

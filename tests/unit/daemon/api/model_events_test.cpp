@@ -43,6 +43,26 @@ TEST_F(ModelEvents, AJobIsToldToThoseWhoMaySeeIt) {
   EXPECT_EQ(other->sent, "");
 }
 
+// Workers and other nodes are believed in nothing, also not in that they send text.
+TEST_F(ModelEvents, BytesThatAreNoTextAreReplaced) {
+  const std::string id = start();
+  const auto owner = listen(boris);
+  jobs::Job running = job(id);
+  running.state = jobs::JobState::running;
+  running.step = "train\xff";
+  running.workers.emplace_back().error = "ends in the middle of a letter: \xc3";
+  box.models.listener.job(running);
+  EXPECT_NE(owner->sent.find("train\xef\xbf\xbd"), std::string::npos) << owner->sent;
+  box.models.listener.metric(id, {{"\xff"}, {{7}}});
+  EXPECT_NE(owner->sent.find("\"values\":[7.0]"), std::string::npos) << owner->sent;
+  jobs::Scoring scoring;
+  scoring.id = "scr_1";
+  scoring.owner_id = boris.id;
+  scoring.error = "\xff";
+  box.models.listener.scoring(scoring);
+  EXPECT_EQ(count(*owner, "scoring.changed"), 1u);
+}
+
 TEST_F(ModelEvents, ProgressIsASampleAndAStateIsNot) {
   const std::string id = start();
   const auto sink = listen(boris);
