@@ -161,7 +161,8 @@ class Node final : public api::NodeControl {
   security::SecretBytes cmk_;  // a new member gets it from us
   std::vector<std::string> urls_;
   std::string told_console_;
-  std::string log_seen_;  // who leads and who votes, as the page was last told
+  std::string log_seen_;       // who leads and who votes, as the page was last told
+  bool refused_told_ = false;  // on the console
   bool putting_row_ = false;
   Loop::Id state_timer_ = 0;
   std::vector<api::Alert> alerts_;

@@ -302,6 +302,16 @@ ClusterAlerts Node::cluster_alerts() {
   if (phase_ != api::Phase::ready || !cluster_) return out;
   out.writable = cluster_->writable();
   out.refused = !out.writable && net_->refused();
+  if (out.refused && !refused_told_) {
+    // Nobody could tell a node that was off; and on its console there is no dashboard.
+    std::fputs(
+        "\n  The other nodes do not accept this one: it was removed while it was away, or replaced.\n"
+        "  Their list of nodes says which. If it was removed, stop the service and make it a new one:\n"
+        "  samovard --factory-reset\n",
+        stdout);
+    std::fflush(stdout);
+  }
+  refused_told_ = out.refused;
   if (data_) {
     out.under_replicated = data_->replicas().status().under_replicated;
     out.lost = data_->replicas().status().lost;

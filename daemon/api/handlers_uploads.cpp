@@ -67,8 +67,9 @@ std::optional<jobs::Upload> find_upload(Services& services, const Request& reque
                                         std::optional<Response>& refused) {
   const auto found = services.data().upload(call_of(request).actor, request.param("id"));
   if (!found) {
-    refused =
-        found.error().code() == Errc::not_found ? not_found(request) : upload_problem(found.error(), request);
+    refused = found.error().code() == Errc::not_found
+                  ? problem(request, 404, "not_found", found.error().message())
+                  : upload_problem(found.error(), request);
     return std::nullopt;
   }
   if (found->expires_at <= services.now()) {

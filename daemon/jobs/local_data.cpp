@@ -246,14 +246,15 @@ Result<Upload> LocalData::upload(const cluster::Actor& actor, std::string_view i
   if (found || found.error().code() != Errc::not_found || replicas_->alone()) return found;
   for (const auto& record : cluster_.operations()) {
     const auto spec = decode_spec(record.spec_json);
-    if (!spec || spec->upload_id != id || is_mine(record)) continue;
+    if (!spec || spec->upload_id != id || record.owner_id != actor.user_id || is_mine(record)) continue;
     const auto node = cluster_.node(record.node_id);
-    return Error{Errc::not_found,
-                 fmt::format("this upload is on the node {}: ask there", node ? node->name : record.node_id)};
+    return Error{Errc::not_found, fmt::format("This upload is on the node {}: ask there.",
+                                              node ? node->name : record.node_id)};
   }
   return Error{
       Errc::not_found,
-      "there is no such upload on this node: an upload stays with the node that took it, so ask there"};
+      "There is no such upload of yours on this node. Until a file is read in, it is only on the node "
+      "that took it: go on there, or, when that node is lost, upload the file again."};
 }
 
 std::vector<Upload> LocalData::uploads(const cluster::Actor& actor) const { return uploads_->list(actor); }

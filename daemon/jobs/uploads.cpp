@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFileNameBytesMax = 1024;
 
-Error not_there() { return Error{Errc::not_found, "there is no such upload"}; }
+Error not_there() { return Error{Errc::not_found, "There is no such upload, or you may not see it."}; }
 
 std::chrono::microseconds in_us(Duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
