@@ -81,7 +81,8 @@ RawValue number_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
 
 RawValue time_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
   constexpr std::int64_t kDay = 86'400'000'000;
-  const auto at = [](double value) { return static_cast<std::int64_t>(value); };
+  // A file that is brought may say anything: held where days can be added and differences taken.
+  const auto at = [](double value) { return static_cast<std::int64_t>(std::clamp(value, -4e18, 4e18)); };
   const std::int64_t low = input.seen_range ? at(input.min) : 0;
   const std::int64_t high = input.seen_range ? std::max(at(input.max), low) : 2'000'000'000'000'000;
   switch (kind) {
