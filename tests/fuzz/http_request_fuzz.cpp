@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/assert.hpp"
+#include "base/utf8.hpp"
 #include "daemon/api/body_decoder.hpp"
 #include "daemon/api/parse_head.hpp"
 #include "daemon/api/response_format.hpp"
