@@ -46,7 +46,7 @@ TEST(Config, AnUnknownKeyNamesItsLineAndTheClosestKey) {
 
 TEST(Config, WrongTypesAndSyntaxNameTheirLine) {
   EXPECT_TRUE(has(refusal("listen = 1\n"), "line 1: listen must be a list of text"));
-  EXPECT_TRUE(has(refusal("listen = [1]\n"), "list of text"));
+  EXPECT_TRUE(has(refusal("listen = [1]\n"), "line 1: a text in quotes or a ']' is expected in the list"));
   EXPECT_TRUE(has(refusal("\nlog_level = 3\n"), "line 2: log_level must be a text"));
   EXPECT_TRUE(has(refusal("disk_reserve_mib = \"x\"\n"), "must be a number"));
   EXPECT_TRUE(has(refusal("disk_reserve_mib = 99999999999\n"), "out of range"));
