@@ -189,7 +189,8 @@ std::vector<api::PeerEntry> NodeNet::peers() const {
     }
   }
   for (const auto& [id, typed] : typed_) {
-    const bool heard = std::any_of(out.begin(), out.end(), [&id](const auto& e) { return e.id == id; });
+    const bool heard =
+        std::any_of(out.begin(), out.end(), [&known = id](const auto& e) { return e.id == known; });
     if (heard || known_members_.contains(id)) continue;
     api::PeerEntry entry = entry_of(typed.beacon);
     entry.address = typed.address;

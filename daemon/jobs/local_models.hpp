@@ -190,7 +190,7 @@ class LocalModels final : public ModelService {
   Result<void> settle(Run& run, const cluster::JobRecord& record);
   Task<void> order(RunPtr run, std::uint32_t number, std::string node, Bytes message);
   Task<Result<void>> announce(RunPtr run);
-  Task<Result<void>> until_quiet(RunPtr run);
+  Task<void> until_quiet(RunPtr run);
   Task<void> until_worked(RunPtr run);
   void stop_workers(const RunPtr& run, bool save);
   std::vector<std::string> nodes_up(const Run& run) const;

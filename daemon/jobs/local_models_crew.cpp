@@ -199,7 +199,7 @@ void LocalModels::stop_workers(const RunPtr& run, bool save) {
 }
 
 // All have ended, or are given up on.
-Task<Result<void>> LocalModels::until_quiet(RunPtr run) {
+Task<void> LocalModels::until_quiet(RunPtr run) {
   const MonoTime end = loop_.clock().mono() + kQuietMax;
   const auto busy = [&run] {
     return std::any_of(run->crew->workers().begin(), run->crew->workers().end(), [](const auto& one) {
@@ -212,7 +212,6 @@ Task<Result<void>> LocalModels::until_quiet(RunPtr run) {
     static_cast<void>(run->crew->next(loop_.clock().mono(), false));
     co_await jobs::pause(loop_, kTurn);
   }
-  co_return Result<void>{};
 }
 
 // The workers of this node, whose files are then in order.
