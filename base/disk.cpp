@@ -13,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/direct_write.hpp"
 #include "base/failpoint.hpp"
 
 namespace samovar {
@@ -109,7 +110,8 @@ class RealFile : public File {
     SAMOVAR_FAILPOINT_ERROR("disk.write");
     // Armed, the disk fills up in the middle of this write.
     const std::size_t room = SAMOVAR_FAILPOINT_SHORT("disk.write.short", data.size());
-    SAMOVAR_CHECK(write_all(offset, data.first(std::min(room, data.size()))));
+    const int error = writer_.write(fd_.get(), offset, data.first(std::min(room, data.size())));
+    if (error != 0) return failed("write", path_, error);
     if (room < data.size()) return failed("write", path_, ENOSPC);
     return {};
   }
@@ -143,19 +145,9 @@ class RealFile : public File {
   }
 
  private:
-  Result<void> write_all(std::uint64_t offset, ByteView data) {
-    while (!data.empty()) {
-      const ssize_t put = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return failed("write", path_);
-      offset += static_cast<std::uint64_t>(put);
-      data = data.subspan(static_cast<std::size_t>(put));
-    }
-    return {};
-  }
-
   const Fd fd_;
   const std::string path_;
+  DirectWriter writer_;
   bool sync_failed_ = false;
 };
 

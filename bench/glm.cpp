@@ -2,14 +2,15 @@
 // blocks of 39 hashed inputs, evaluation; beside pandas, hashing and scikit-learn's SGDClassifier on the same
 // file. Then batch scoring from sealed blocks.
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -48,27 +49,44 @@ class Shards final : public ingest::ShardSink, public trainer::BlockSource {
   void finish() {
     for (auto& [shard, writer] : writers_) {
       need(writer->finish());
-      auto file = need(real_disk().open(path(shard), OpenMode::read));
-      readers_.push_back(need(store::ShardReader::open(std::move(file), key_, {"dst_bench", shard, 1})));
-      for (std::size_t i = 0; i < readers_.back()->blocks().size(); ++i)
-        places_.emplace_back(readers_.size() - 1, i);
+      const auto& blocks = reader(shard).blocks();
+      for (std::uint32_t i = 0; i < blocks.size(); ++i) places_.push_back({shard, i, blocks[i].rows});
     }
+    writers_.clear();  // their buffers are no part of training's memory
   }
   std::size_t blocks() const override { return places_.size(); }
-  std::uint32_t rows(std::size_t block) const override {
-    return readers_[places_[block].first]->blocks()[places_[block].second].rows;
-  }
+  std::uint32_t rows(std::size_t block) const override { return places_[block].rows; }
   Result<void> read(std::size_t block, Bytes& out) override {
-    return readers_[places_[block].first]->read(places_[block].second, out);
+    return reader(places_[block].shard).read(places_[block].block, out);
   }
 
  private:
+  struct Place {
+    std::uint32_t shard = 0;
+    std::uint32_t block = 0;
+    std::uint32_t rows = 0;
+  };
+  // As a worker has them: few at a time, for each has buffers.
+  store::ShardReader& reader(std::uint32_t shard) {
+    constexpr std::size_t kOpenMax = 16;
+    const auto found =
+        std::find_if(open_.begin(), open_.end(), [shard](const auto& one) { return one.first == shard; });
+    if (found != open_.end()) {
+      open_.splice(open_.begin(), open_, found);
+      return *open_.front().second;
+    }
+    auto file = need(real_disk().open(path(shard), OpenMode::read));
+    if (open_.size() >= kOpenMax) open_.pop_back();
+    open_.emplace_front(shard,
+                        need(store::ShardReader::open(std::move(file), key_, {"dst_bench", shard, 1})));
+    return *open_.front().second;
+  }
   std::string path(std::uint32_t shard) const { return dir_ + "/shard-" + std::to_string(shard); }
   const std::string dir_;
   const security::SecretBytes key_;
   std::map<std::uint32_t, std::unique_ptr<store::ShardWriter>> writers_;
-  std::vector<std::unique_ptr<store::ShardReader>> readers_;
-  std::vector<std::pair<std::size_t, std::size_t>> places_;
+  std::list<std::pair<std::uint32_t, std::unique_ptr<store::ShardReader>>> open_;  // the last used first
+  std::vector<Place> places_;
 };
 
 // Notes when training begins and ends.
@@ -81,7 +99,12 @@ class Watch final : public trainer::TrainObserver {
   }
   bool metric(const trainer::TrainMetric&) override { return true; }
   void log(std::string_view, std::string_view) override {}
-  Result<void> checkpoint(std::uint64_t, ByteView) override { return {}; }
+  Result<void> checkpoint(std::uint64_t, const trainer::CheckpointPieces& pieces) override {
+    return pieces([](ByteView piece) -> Result<void> {
+      keep(piece.size());
+      return {};
+    });
+  }
   double began = 0;
   double ended = 0;
 };
@@ -112,12 +135,27 @@ double predict_seconds(Shards& shards, const trainer::Schema& schema, ByteView m
   });
 }
 
+// The most memory that was resident since forget_peak(), in bytes; 0 where the kernel does not say.
+std::uint64_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) << 10;
+  }
+  return 0;
+}
+// What ingest left behind goes back to the system, and the peak begins anew.
+void forget_peak() {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
 struct Options {
-  bool quick = false;
-  bool alone = false;      // no peer
-  std::string file;        // a click log of a million rows instead of a generated one
-  std::uint64_t seed = 1;  // of the generated one
-  std::string parameters;  // JSON, as a job has them
+  bool alone = false;  // no peer
+  std::string file;    // a click log instead of a generated one
+  std::uint64_t rows = 1'000'000;
+  std::uint64_t seed = 1;              // of the generated one
+  std::string parameters;              // JSON, as a job has them
+  std::uint64_t checkpoint_steps = 0;  // a checkpoint after so many updates
 };
 
 std::string make_clicks(const std::string& path, std::uint64_t rows, std::uint64_t seed) {
@@ -133,9 +171,8 @@ std::string make_clicks(const std::string& path, std::uint64_t rows, std::uint64
 }
 
 void run(const std::string& dir, const Options& options) {
-  const std::uint64_t rows = options.quick ? 200'000 : 1'000'000;
   const std::string path =
-      options.file.empty() ? make_clicks(dir + "/clicks.tsv", rows, options.seed) : options.file;
+      options.file.empty() ? make_clicks(dir + "/clicks.tsv", options.rows, options.seed) : options.file;
   const double begin = cpu_seconds();
   Shards shards(dir);
   ingest::IngestPlan plan;
@@ -160,12 +197,17 @@ void run(const std::string& dir, const Options& options) {
   spec.split.test = 0.1;
   if (!options.parameters.empty()) spec.parameters = json::parse(options.parameters);
   Watch watch;
-  const auto trained = need(trainer::train(shards, plan.schema, spec, std::nullopt, {}, watch));
+  forget_peak();
+  trainer::TrainOptions how;
+  how.checkpoint_steps = options.checkpoint_steps;
+  const auto trained = need(trainer::train(shards, plan.schema, spec, std::nullopt, how, watch));
   const double done = cpu_seconds();
   const json evaluation = json::parse(trained.evaluation_json);
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  const double peak = static_cast<double>(peak_bytes());
+  const double weights = evaluation["model"]["weights"].get<double>() * sizeof(float);
   const double scored = predict_seconds(shards, plan.schema, trained.model);
+  double rows = 0;
+  for (const json& role : evaluation["rows"]) rows += role.get<double>();
 
   const json peer = options.alone ? json() : peer_of(path);
   const bool there = peer.is_object();
@@ -173,15 +215,16 @@ void run(const std::string& dir, const Options& options) {
   const double pass = 5 * evaluation["rows"]["train"].get<double>() / (watch.ended - watch.began);
   print({kBench, "pass", "rows/s cpu", pass, there ? 5 * of_peer("train_rows") / of_peer("fit") : 0,
          "SGDClassifier"});
-  print({kBench, "end_to_end", "rows/s cpu", static_cast<double>(rows) / (done - begin),
-         there ? static_cast<double>(rows) / of_peer("all") : 0, "pandas + hash + SGDClassifier"});
-  print({kBench, "predict", "rows/s cpu", static_cast<double>(rows) / scored,
-         there ? of_peer("test_rows") / of_peer("score") : 0, "decision_function, parsed already"});
+  print({kBench, "end_to_end", "rows/s cpu", rows / (done - begin), there ? rows / of_peer("all") : 0,
+         "pandas + hash + SGDClassifier"});
+  print({kBench, "predict", "rows/s cpu", rows / scored, there ? of_peer("test_rows") / of_peer("score") : 0,
+         "decision_function, parsed already"});
   print({kBench, "auc", "1", evaluation["metrics"]["test"]["auc"]["value"].get<double>(), of_peer("auc"),
          "SGDClassifier"});
   print({kBench, "ingest_seconds", "s cpu", ingested - begin, there ? of_peer("parse") : 0, "pandas + hash"});
   print({kBench, "evaluate_seconds", "s cpu", done - watch.ended, 0, ""});
-  print({kBench, "peak_rss", "MB", static_cast<double>(usage.ru_maxrss) / 1e3, 0, ""});
+  print({kBench, "train_rss", "MB", peak / 1e6, 0, ""});
+  print({kBench, "train_rss_beyond_weights", "MiB", (peak - weights) / (1 << 20), 64, "what is allowed"});
   if (!there && !options.alone)
     std::fprintf(stderr, "bench_glm: no scikit-learn here (apt install python3-sklearn python3-pandas)\n");
 }
@@ -190,6 +233,7 @@ void run(const std::string& dir, const Options& options) {
 }  // namespace samovar::bench
 
 int main(int argc, char** argv) {
+  samovar::bench::be_like_a_worker(argv);
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN) - 1), &one);
@@ -199,12 +243,15 @@ int main(int argc, char** argv) {
       std::filesystem::temp_directory_path() / ("samovar-bench-" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   samovar::bench::Options options;
-  options.quick = samovar::bench::has_flag(argc, argv, "--quick");
+  if (samovar::bench::has_flag(argc, argv, "--quick")) options.rows = 200'000;
   options.alone = samovar::bench::has_flag(argc, argv, "--alone");
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--file=")) options.file = argument.substr(7);
+    if (argument.starts_with("--rows=")) options.rows = std::strtoull(argv[i] + 7, nullptr, 10);
     if (argument.starts_with("--parameters=")) options.parameters = argument.substr(13);
+    if (argument.starts_with("--checkpoint-steps="))
+      options.checkpoint_steps = std::strtoull(argv[i] + 19, nullptr, 10);
     if (argument.starts_with("--seed=")) options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
   }
   samovar::bench::run(dir, options);

@@ -9,7 +9,7 @@ The peer has the same design: numbers standardised, missing ones at the mean wit
 as 1 and 0, categories one-hot. It is fitted twice: with the penalty that the program chose, which must give the same figures, and with
 scikit-learn's own default, for comparison. Log loss for classes, Poisson deviance for counts, RMSE for numbers.
 
-Without FOLDER the data are generated. In FOLDER the sets named below are taken where they are there, and any *.csv
+Without FOLDER the data are generated. In FOLDER the sets that public_sets.py names are taken where they are there, and any *.csv
 that lies in it, whose last column is the target then. Prints JSON lines and a table; ends with 1 when a figure is
 worse than the peer's by more than 0.1 %. --quick takes at most 20,000 rows of a set."""
 import json
@@ -23,26 +23,10 @@ import pandas as pd
 import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 
+from public_sets import COUNT, sets_of
+
 WORSE_MOST = 0.001
 ROW = "row_number"
-COUNT = {"parameters": {"family": "poisson"}, "exposure": "Exposure"}
-
-# name, file, target, how pandas reads it, what is left out, what the spec says beside
-SETS = [
-    ("adult", "adult/adult.data.gz", "output", {"skipinitialspace": True, "na_values": "?"}, [], {}),
-    ("bank", "bank-marketing/bank-full.csv.gz", "y", {"sep": ";"}, [], {}),
-    ("bank-additional", "bank-marketing/bank-additional-full.csv.gz", "y", {"sep": ";"}, ["duration"], {}),
-    ("cardio", "cardio/cardio_train.csv.gz", "cardio", {"sep": ";"}, ["id"], {}),
-    ("givemecredit", "givemecredit/cs-training.csv.gz", "SeriousDlqin2yrs", {}, ["Unnamed: 0"], {}),
-    ("higgs", "higgs7k/binary.train.tsv.gz", "c0", {"sep": "\t", "header": None}, [], {}),
-    ("german", "small/german_credit.csv.gz", "Class", {}, [], {}),
-    ("pima", "small/pima.csv.gz", "diabetes", {}, [], {}),
-    ("churn", "small/mlc_churn.csv.gz", "churn", {}, [], {}),
-    ("satimage", "small/satimage.csv.gz", "classes", {}, [], {}),
-    ("msd-year", "msd-year-small/millionsong.txt.gz", "c0", {"header": None}, [], {}),
-    ("flights", "nycflights13/flights.csv.gz", "arr_delay", {}, ["tailnum", "flight"], {}),
-    ("freMTPL2", "fremtpl2/freMTPL2freq.csv.gz", "ClaimNb", {}, ["IDpol"], COUNT),
-]
 
 
 def generated():
@@ -66,19 +50,6 @@ def generated():
     count = frame.assign(answer=luck.poisson(frame.Exposure * np.exp(eta - 1)))
     return [("generated-binary", binary, "answer", {}), ("generated-classes", several, "answer", {}),
             ("generated-number", number, "answer", {}), ("generated-count", count, "answer", COUNT)]
-
-
-def sets_of(folder):
-    for name, file, target, reading, left_out, spec in SETS:
-        if not (folder / file).is_file():
-            continue
-        frame = pd.read_csv(folder / file, **reading)
-        if reading.get("header", 0) is None:
-            frame.columns = ["c%d" % i for i in range(frame.shape[1])]
-        yield name, frame.drop(columns=left_out), target, spec
-    for file in sorted(folder.glob("*.csv")):
-        frame = pd.read_csv(file)
-        yield file.stem, frame, frame.columns[-1], {}
 
 
 def ours(program, frame, target, spec, place):

@@ -136,27 +136,30 @@ double scan_seconds(const std::string& path, std::uint64_t bytes, double budget)
   return best_cpu_seconds(budget, [&] { keep(scan_click_text(text.data(), bytes)); });
 }
 
-void run(const std::string& dir, bool quick) {
+void long_file(bool quick) {
+  const std::uint64_t bytes = quick ? 512u << 20 : std::uint64_t{4} << 30;
+  std::string piece;
+  append_click_text(piece, 0, 20'000, 2);
+  LongSource endless(std::move(piece), bytes);
+  NullSink nowhere;
+  const double before = cpu_seconds();
+  const auto report = need(ingest::run_ingest(endless, plan_of(bytes, 2), nowhere, {}));
+  const double seconds = cpu_seconds() - before;
+  print({kBench, "long_file_bytes", "GB", static_cast<double>(bytes) / 1e9, 0, ""});
+  print({kBench, "long_file_shards", "1", static_cast<double>(report.shards), 0, ""});
+  print({kBench, "long_file_speed_2_threads", "MB/s cpu", static_cast<double>(bytes) / 1e6 / seconds, 0, ""});
+  print({kBench, "long_file_peak_rss", "MB", static_cast<double>(peak_rss_kib()) / 1e3, 0, ""});
+}
+
+// Alone: without the long file and the peer.
+void run(const std::string& dir, bool quick, bool alone) {
   const std::uint64_t rows = quick ? 200'000 : 1'000'000;
   const std::string path = dir + "/clicks.tsv";
   write_text(path, rows);
   const std::uint64_t bytes = std::filesystem::file_size(path);
   const double mb = static_cast<double>(bytes) / 1e6;
 
-  // The memory first, while nothing else has been used.
-  const std::uint64_t long_bytes = quick ? 512u << 20 : std::uint64_t{4} << 30;
-  std::string piece;
-  append_click_text(piece, 0, 20'000, 2);
-  LongSource endless(std::move(piece), long_bytes);
-  NullSink nowhere;
-  const double long_before = cpu_seconds();
-  const auto long_report = need(ingest::run_ingest(endless, plan_of(long_bytes, 2), nowhere, {}));
-  const double long_seconds = cpu_seconds() - long_before;
-  print({kBench, "long_file_bytes", "GB", static_cast<double>(long_bytes) / 1e9, 0, ""});
-  print({kBench, "long_file_shards", "1", static_cast<double>(long_report.shards), 0, ""});
-  print({kBench, "long_file_speed_2_threads", "MB/s cpu",
-         static_cast<double>(long_bytes) / 1e6 / long_seconds, 0, ""});
-  print({kBench, "long_file_peak_rss", "MB", static_cast<double>(peak_rss_kib()) / 1e3, 0, ""});
+  if (!alone) long_file(quick);  // the memory first, while nothing else has been used
 
   std::uint64_t stored = 0;
   double sealed = 1e300;
@@ -177,7 +180,7 @@ void run(const std::string& dir, bool quick) {
     packed = sink.bytes;
   });
   const double scan = scan_seconds(path, bytes, quick ? 0.5 : 2);
-  const double pandas = pandas_cpu_seconds(path, quick ? 1 : 3);
+  const double pandas = alone ? 0 : pandas_cpu_seconds(path, quick ? 1 : 3);
   print({kBench, "file", "MB", mb, 0, ""});
   print({kBench, "stored", "MB", static_cast<double>(stored) / 1e6, 0, ""});
   print({kBench, "file_to_sealed_shards", "MB/s cpu", mb / sealed, pandas > 0 ? mb / pandas : 0,
@@ -187,7 +190,8 @@ void run(const std::string& dir, bool quick) {
   print({kBench, "share_of_limit_sealed", "1", scan / sealed, 0, ""});
   print({kBench, "share_of_limit_packed", "1", scan / parsed, 0, ""});
   print({kBench, "limit_split_parse_hash", "MB/s cpu", mb / scan, 0, ""});
-  if (pandas <= 0) std::fprintf(stderr, "bench_ingest: no pandas here (apt install python3-pandas)\n");
+  if (pandas <= 0 && !alone)
+    std::fprintf(stderr, "bench_ingest: no pandas here (apt install python3-pandas)\n");
 }
 
 }  // namespace
@@ -202,7 +206,8 @@ int main(int argc, char** argv) {
   const std::string dir =
       std::filesystem::temp_directory_path() / ("samovar-bench-" + std::to_string(::getpid()));
   samovar::bench::fresh_dir(dir);
-  samovar::bench::run(dir, samovar::bench::has_flag(argc, argv, "--quick"));
+  samovar::bench::run(dir, samovar::bench::has_flag(argc, argv, "--quick"),
+                      samovar::bench::has_flag(argc, argv, "--alone"));
   std::filesystem::remove_all(dir);
   return 0;
 }

@@ -60,7 +60,7 @@ class Lab {
     hooks.step = [](const jobs::StepMessage&) {};
     hooks.metric = [](const jobs::MetricMessage&) {};
     hooks.log = [](const jobs::LogMessage&) {};
-    hooks.checkpoint = [](const jobs::SavedFile&) -> Result<void> { return {}; };
+    hooks.checkpoint = [](const jobs::SavedFile&, const std::string&) -> Result<void> { return {}; };
     const double cpu = children_cpu_seconds();
     const double begin = bench::wall_seconds();
     std::jthread ender([&] {

@@ -4,7 +4,9 @@
 // "row_column" names the column that numbers the rows. Writes OUT.json (evaluation and times) and OUT.rows,
 // so that another program can fit and judge the very same rows (see glm_quality.py): for each row of float64
 // its number, its role (0 train, 1 valid, 2 test), its weight, the target as the model knows it, and what the
-// model answers, one value or one for each class. Without a "row_column" rows are numbered as they were read.
+// model answers, one value or one for each class. With "exports" true it writes OUT.c, OUT.onnx and
+// OUT.model.json too, and says in OUT.json why a form is refused. Without a "row_column" rows are numbered as
+// they were read.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -57,7 +59,7 @@ class Printer final : public trainer::TrainObserver {
     std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(level.size()), level.data(),
                  static_cast<int>(text.size()), text.data());
   }
-  Result<void> checkpoint(std::uint64_t, ByteView) override { return {}; }
+  Result<void> checkpoint(std::uint64_t, const trainer::CheckpointPieces&) override { return {}; }
 };
 
 void write_rows(Blocks& blocks, const trainer::Schema& schema, const trainer::JobSpec& spec, ByteView model,
@@ -97,6 +99,23 @@ void write_rows(Blocks& blocks, const trainer::Schema& schema, const trainer::Jo
   }
 }
 
+// What each form says of the model: nothing when it was written.
+json write_exports(ByteView model, const std::string& out) {
+  const std::pair<trainer::ExportKind, const char*> kinds[] = {{trainer::ExportKind::c, ".c"},
+                                                               {trainer::ExportKind::onnx, ".onnx"},
+                                                               {trainer::ExportKind::json, ".model.json"}};
+  json said = json::object();
+  for (const auto& [kind, ending] : kinds) {
+    const auto made = trainer::export_model(model, kind, "trial", 1);
+    said[ending] = made ? "" : made.error().message();
+    if (!made) continue;
+    std::ofstream file(out + ending, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(made->bytes.data()),
+               static_cast<std::streamsize>(made->bytes.size()));
+  }
+  return said;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -107,6 +126,8 @@ int main(int argc, char** argv) {
   json spec_json = json::parse(spec_text.str());
   const json types = spec_json.value("types", json::object());
   const std::string row_column = spec_json.value("row_column", "");
+  const bool exports = spec_json.value("exports", false);
+  spec_json.erase("exports");
   spec_json.erase("types");
   spec_json.erase("row_column");
   if (!spec_json.contains("dataset")) spec_json["dataset"] = "dst_0000000000000000";
@@ -145,6 +166,7 @@ int main(int argc, char** argv) {
               {"rows", report.rows},
               {"bad_rows", report.bad_rows},
               {"model_bytes", trained.model.size()}};
+  if (exports) out["exports"] = write_exports(trained.model, argv[3]);
   for (const auto& column : report.schema.columns) out["schema"][column.name] = to_string(column.type);
   std::ofstream(std::string(argv[3]) + ".json") << out.dump(1);
   std::printf("%s\n", trained.headline_json.c_str());

@@ -153,6 +153,13 @@ std::vector<Alert> current_alerts(const AlertInputs& in, const std::vector<Alert
                    "Check the disk. Upload the data sets that are marked as damaged again.",
                    {}});
   add_cluster(in.cluster, out);
+  if (!in.power_trouble.empty())
+    out.push_back({"power_budget",
+                   "warning",
+                   "The power budget cannot be held",
+                   in.power_trouble,
+                   "Raise the budget, or switch nodes off. Until then work goes on as slowly as it can.",
+                   {}});
   if (in.temperature && *in.temperature >= kHotCelsius)
     out.push_back({"hot",
                    "warning",

@@ -44,6 +44,7 @@ struct AlertInputs {
   std::string data_failure;  // empty: the store of data sets is open
   std::uint64_t damaged_shards = 0;
   ClusterAlerts cluster;
+  std::string power_trouble;  // empty: the power budget holds, or there is none
 };
 
 // Those that hold now; one that held before keeps its `since`.

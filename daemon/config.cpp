@@ -47,6 +47,12 @@ const Key kKeys[] = {
     {"discovery_port", &Config::discovery_port, "number",
      "UDP port of the beacons by which nodes find each other (multicast group 239.192.77.46). 0: no beacons; "
      "nodes are then added by their address. 0 to 65535."},
+    {"mdns_name", &Config::mdns_name, "text",
+     "People on the same network reach the box as `https://<mdns_name>.local:8443`: every node of the "
+     "cluster "
+     "answers for that name by multicast DNS with its own address, and for `<mdns_name>-<first four of its "
+     "id>.local` alone. A machine that has the name already keeps it. Two clusters on one network want two "
+     "names. Empty, or no beacons: nothing is answered."},
     {"host_names", &Config::host_names, "list of text",
      "Names under which browsers may reach the box, besides its host name, `<host name>.local`, `localhost` "
      "and its addresses. A request with another `Host` is refused (DNS rebinding), and the web certificate "
@@ -122,6 +128,12 @@ bool is_host_name(std::string_view name) {
   };
   return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), fits) &&
          name[0] != '.' && name[0] != '-';
+}
+
+// One part of a name, with room for what tells the nodes apart.
+bool is_label(std::string_view name) {
+  return is_host_name(name) && name.size() <= 50 && name.find('.') == std::string_view::npos &&
+         !name.ends_with('-');
 }
 
 constexpr std::uint16_t kSeedPort = 7446;
@@ -226,6 +238,11 @@ Result<void> validate(const Config& config) {
                                               name.substr(0, 80))};
   if (config.discovery_port > 65535)
     return Error{Errc::invalid, "discovery_port must be 0 to 65535; 0 switches the beacons off"};
+  if (!config.mdns_name.empty() && !is_label(config.mdns_name))
+    return Error{Errc::invalid,
+                 fmt::format("mdns_name: \"{}\" is not one word of at most 50 letters, digits and hyphens; "
+                             "\".local\" is added to it",
+                             config.mdns_name.substr(0, 80))};
   for (const auto& name : config.host_names)
     if (!is_host_name(name))
       return Error{Errc::invalid, fmt::format("host_names: \"{}\" is not a host name", name.substr(0, 80))};

@@ -26,6 +26,8 @@ struct Config {
   std::vector<std::string> discovery_interfaces;
   // UDP port of the beacons; 0: no beacons.
   std::uint32_t discovery_port = 7446;
+  // <mdns_name>.local leads to the box, by multicast DNS; empty: not answered.
+  std::string mdns_name = "samovar";
   // Names under which browsers may reach the box, besides its host name and addresses.
   std::vector<std::string> host_names;
   // The key for unlocking without a passphrase; empty: "key" in the state directory.

@@ -26,6 +26,7 @@ std::vector<Check> examine(const DoctorFacts& facts) {
   check_multicast(facts, out);
   check_neighbours(facts, out);
   check_seeds(facts, out);
+  check_name(facts, out);
   check_listen(facts, out);
   check_door(facts, out);
   check_links(facts, out);

@@ -5,6 +5,7 @@
 //   multicast     do announcements leave and arrive?         wrong_cluster  whose nodes are those?
 //   neighbours    was anybody heard?                         version        do all run the same?
 //   seeds         do the addresses in the configuration answer?
+//   name          does samovar.local lead here?
 //   listen        can others reach this node's port?         clock          do all agree on the time?
 //   link:<id>     which way between two members is closed?   mtu            do long packets fit?
 //   certificate   does this node's certificate hold?         quorum         can the cluster be changed?
@@ -57,6 +58,9 @@ struct DoctorFacts {
   std::vector<discovery::InterfaceReport> interfaces;
   std::vector<discovery::Neighbour> neighbours;
   std::vector<std::string> seeds;
+  std::string local_name;        // "samovar.local"; empty: none is answered
+  std::string local_trouble;     // why nobody gets an answer
+  std::string local_claimed_by;  // the address of another machine that has this name
 
   std::string listen_trouble;          // why nobody can connect
   std::vector<std::string> listening;  // "10.0.0.7:7443": where others find this node

@@ -13,6 +13,7 @@ void check_interfaces(const DoctorFacts& facts, Checks& out);
 void check_multicast(const DoctorFacts& facts, Checks& out);
 void check_neighbours(const DoctorFacts& facts, Checks& out);
 void check_seeds(const DoctorFacts& facts, Checks& out);
+void check_name(const DoctorFacts& facts, Checks& out);
 void check_listen(const DoctorFacts& facts, Checks& out);
 void check_door(const DoctorFacts& facts, Checks& out);
 // doctor_members.cpp

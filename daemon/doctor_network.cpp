@@ -148,6 +148,25 @@ void check_seeds(const DoctorFacts& facts, Checks& out) {
   out.push_back(std::move(check));
 }
 
+void check_name(const DoctorFacts& facts, Checks& out) {
+  if (facts.local_name.empty()) return;
+  Check check{"name", CheckState::ok, "Name for people", facts.local_name + " leads here.", {}};
+  if (!facts.local_trouble.empty()) {
+    check.state = CheckState::info;
+    check.detail = facts.local_name + " is not answered: " + facts.local_trouble + ".";
+    check.remedy =
+        "Another program keeps the port of multicast DNS to itself. Use the addresses, or stop it and "
+        "restart "
+        "samovard.";
+  } else if (!facts.local_claimed_by.empty()) {
+    check.state = CheckState::info;
+    check.detail = "The machine at " + facts.local_claimed_by + " has the name " + facts.local_name +
+                   " for itself, so this one does not answer to it.";
+    check.remedy = "Rename that machine, or give the cluster another name on all nodes: mdns_name.";
+  }
+  out.push_back(std::move(check));
+}
+
 void check_listen(const DoctorFacts& facts, Checks& out) {
   Check check{"listen", CheckState::ok, "Port for other nodes", {}, {}};
   if (!facts.listen_trouble.empty()) {

@@ -13,6 +13,7 @@
 #include "daemon/api/routes.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/host.hpp"
+#include "daemon/local_names.hpp"
 #include "kernels/devices.hpp"
 #include "security/setup_code.hpp"
 
@@ -67,6 +68,9 @@ Node::Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeO
   facts_.started_mono = clock.mono();
   facts_.sandbox = sandbox_state();
   net_ = std::make_unique<NodeNet>(loop_, options_.config, identity_, facts_, events_, gate_, net_hooks());
+  power_ = std::make_unique<PowerControl>(loop_, real_disk(), net_->exchange(),
+                                          sampler_options(options_.config, io_).root, state_->clock_caps(),
+                                          power_hooks());
 }
 
 Node::~Node() = default;
@@ -79,7 +83,7 @@ Result<std::unique_ptr<Node>> Node::start(Loop& loop, FloorClock& clock, std::un
   if (found == StateDir::Found::interrupted)
     SAMOVAR_CHECK(state->set_aside_interrupted(options.config.key_path()));
   SAMOVAR_TRY(auto identity, security::load_or_create_identity(disk, state->identity()));
-  const WebNames names{host_name(), options.config.host_names, interface_addresses()};
+  const WebNames names{host_name(), browser_names(options.config, identity.node_id), interface_addresses()};
   SAMOVAR_TRY(auto web, WebIdentity::load_or_create(disk, state->tls(), names, clock.wall()));
   std::unique_ptr<Node> node(
       new Node(loop, clock, std::move(state), std::move(options), std::move(identity), std::move(web)));
@@ -111,13 +115,13 @@ Result<void> Node::enter_first_phase() {
 }
 
 WebNames Node::web_names() const {
-  return {facts_.hostname, options_.config.host_names, interface_addresses()};
+  return {facts_.hostname, browser_names(options_.config, identity_.node_id), interface_addresses()};
 }
 
 Result<std::vector<std::string>> Node::listen() {
   SAMOVAR_TRY(auto router, api::Router::create(api::make_routes(*services_)));
   api::ServerOptions server_options;
-  server_options.names = options_.config.host_names;
+  server_options.names = browser_names(options_.config, identity_.node_id);
   server_options.names_help =
       "Use the IP address, or add the name to host_names in /etc/samovar/samovar.toml.";
   const auto key = as_text(web_.key_pem().view());
@@ -192,6 +196,8 @@ void Node::begin_sampling() {
 void Node::on_sample(const power::Sample& sample) {
   history_.add(sample);
   if (models_) models_->on_sample(sample);
+  power_->on_sample(sample);
+  publish_power();
   look_at_log();
   refresh_alerts();
   publish_metrics(sample);
@@ -216,6 +222,7 @@ void Node::refresh_alerts() {
   inputs.data_failure = data_failure_;
   inputs.damaged_shards = damaged_shards_;
   inputs.cluster = cluster_alerts();
+  inputs.power_trouble = power_trouble();
   auto fresh = current_alerts(inputs, alerts_);
   const bool changed = !same_alerts(fresh, alerts_);
   alerts_ = std::move(fresh);
@@ -238,6 +245,7 @@ void Node::stop(std::function<void()> done) {
   stopping_ = true;
   loop_.cancel(time_timer_);
   sampler_.stop();
+  power_->stop();
   // Before the server: a worker that runs would keep a request waiting.
   if (models_) models_->stop();
   if (data_) data_->stop();

@@ -10,7 +10,8 @@
 //                                     unlock
 //
 // node.cpp: start, stop, samples, alerts. node_setup.cpp: set-up. node_phases.cpp: unlock and ready.
-// node_member.cpp: becoming a member of a cluster, being one, being one no more.
+// node_power.cpp: its part in the power budget. node_member.cpp: becoming a member of a cluster, being one,
+// being one no more.
 //
 // Threading: loop only. Ownership: owns everything but the loop and the clock, which outlive it.
 #pragma once
@@ -24,6 +25,7 @@
 #include "base/pool.hpp"
 #include "daemon/alerts.hpp"
 #include "daemon/api/event_hub.hpp"
+#include "daemon/api/power_desk.hpp"
 #include "daemon/api/server.hpp"
 #include "daemon/api/services.hpp"
 #include "daemon/config.hpp"
@@ -34,6 +36,7 @@
 #include "daemon/power/history.hpp"
 #include "daemon/power/history_file.hpp"
 #include "daemon/power/sampler.hpp"
+#include "daemon/power_control.hpp"
 #include "daemon/state_dir.hpp"
 #include "daemon/web_identity.hpp"
 #include "security/hash_gate.hpp"
@@ -48,7 +51,7 @@ struct NodeOptions {
   security::Argon2Cost passphrase_cost = security::kPassphraseCost;
 };
 
-class Node final : public api::NodeControl {
+class Node final : public api::NodeControl, public api::PowerDesk {
  public:
   // Opens what can be opened without a person. Errors are for the console: what is wrong, what to do.
   static Result<std::unique_ptr<Node>> start(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state,
@@ -84,6 +87,8 @@ class Node final : public api::NodeControl {
   const power::History& history() const override { return history_; }
   DiskSpace disk_space() const override;
   std::vector<api::Alert> alerts() const override { return alerts_; }
+  Task<power::ClusterPower> look_at_power() override;
+  std::string power_advice() const override { return power_->advice(sampler_.board()); }
 
  private:
   Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeOptions options,
@@ -121,6 +126,13 @@ class Node final : public api::NodeControl {
   Task<void> record_recovery();
   void on_change(const cluster::Change& change);
   void set_phase(api::Phase phase);
+
+  // node_power.cpp
+  PowerHooks power_hooks();
+  std::chrono::seconds zone_offset_at(WallTime time) const;
+  jobs::PowerFacts power_facts() const;
+  std::string power_trouble() const;
+  void publish_power() const;
 
   // node_member.cpp
   NodeNetHooks net_hooks();
@@ -179,6 +191,7 @@ class Node final : public api::NodeControl {
   power::History history_;
   power::Sampler sampler_;
   std::unique_ptr<NodeNet> net_;
+  std::unique_ptr<PowerControl> power_;
   std::optional<api::SessionKeys> keys_;
   std::unique_ptr<cluster::Cluster> cluster_;
   std::unique_ptr<jobs::LocalData> data_;

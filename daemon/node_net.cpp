@@ -7,8 +7,10 @@
 #include "daemon/api/event_text.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/views.hpp"
+#include "daemon/cluster/patience.hpp"
 #include "daemon/discovery/interfaces.hpp"
 #include "daemon/host.hpp"
+#include "daemon/local_names.hpp"
 #include "daemon/net/link_probe.hpp"
 
 namespace samovar::daemon {
@@ -188,6 +190,7 @@ void NodeNet::open_mesh() {
   if (mesh_ || !papers_) return;
   net::MeshOptions options;
   options.listen = config_.mesh_listen;
+  options.silence_max = cluster::kMeshSilence;
   auto mesh = net::Mesh::open(loop_, std::move(options), identity_, papers_->own, papers_->ca);
   port_trouble_ = mesh ? "" : mesh.error().message();
   if (!mesh) {
@@ -237,8 +240,32 @@ void NodeNet::open_neighbours() {
   }
   neighbours_ = std::move(*opened);
   neighbours_->on_change([this] { neighbours_changed(); });
+  open_names();
   announce();
   if (look_ == 0) look_at_interfaces();
+}
+
+void NodeNet::open_names() {
+  if (names_ || local_names(config_, facts_.id).empty()) return;
+  auto opened = discovery::MdnsResponder::open(loop_, {{config_.discovery_interfaces, false}});
+  names_trouble_ = opened ? "" : opened.error().message();
+  if (opened) {
+    names_ = std::move(*opened);
+    return;
+  }
+  // Nothing depends on it but people who type the name: said by the doctor, too, and not tried again.
+  SAMOVAR_LOG(warn, main, "the box's name is not answered", kv("error", names_trouble_));
+}
+
+// A machine that waits to be added leaves the common name to the cluster it shall become part of.
+void NodeNet::say_names() {
+  if (!names_) return;
+  auto names = local_names(config_, facts_.id);
+  bool others = false;
+  if (!papers_ && neighbours_)
+    for (const auto& row : neighbours_->list()) others = others || row.beacon.member;
+  if (others) std::erase_if(names, [](const discovery::MdnsName& one) { return one.shared; });
+  names_->answer_for(std::move(names));
 }
 
 discovery::Beacon NodeNet::beacon() const {
@@ -262,6 +289,7 @@ discovery::Beacon NodeNet::beacon() const {
 void NodeNet::announce() {
   // Before it is a member or has a door there is nothing to find.
   if (!neighbours_ || closed_ || (!guest_open_ && !papers_)) return;
+  say_names();
   announced_addresses_ = mesh_addresses();
   neighbours_->announce(beacon());
 }
@@ -380,6 +408,7 @@ void NodeNet::listen_to_members() {
 
 void NodeNet::neighbours_changed() {
   if (!neighbours_) return;
+  say_names();
   if (mesh_) {
     const std::uint64_t tag = discovery::cluster_tag(cluster_id_);
     for (const auto& row : neighbours_->list())

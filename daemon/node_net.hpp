@@ -27,6 +27,7 @@
 #include "daemon/cluster/cluster.hpp"
 #include "daemon/cluster/steward.hpp"
 #include "daemon/config.hpp"
+#include "daemon/discovery/mdns_responder.hpp"
 #include "daemon/discovery/neighbours.hpp"
 #include "daemon/doctor.hpp"
 #include "daemon/doctor_probe.hpp"
@@ -144,6 +145,8 @@ class NodeNet final : public api::Members {
   // node_net.cpp
   ReportsHooks report_hooks();
   void open_neighbours();
+  void open_names();
+  void say_names();
   void open_door();
   void open_mesh();
   void try_again_later();
@@ -210,6 +213,8 @@ class NodeNet final : public api::Members {
   net::Exchange exchange_;
   Reports reports_;
   std::unique_ptr<discovery::Neighbours> neighbours_;
+  std::unique_ptr<discovery::MdnsResponder> names_;
+  std::string names_trouble_;
   std::unique_ptr<JoinGuest> guest_;
   std::unique_ptr<net::JoinDoor> door_;
   std::unique_ptr<net::Mesh> mesh_;

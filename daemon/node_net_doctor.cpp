@@ -3,6 +3,7 @@
 
 #include "daemon/doctor.hpp"
 #include "daemon/doctor_probe.hpp"
+#include "daemon/local_names.hpp"
 #include "daemon/node_net.hpp"
 
 namespace samovar::daemon {
@@ -61,6 +62,11 @@ DoctorFacts NodeNet::doctor_facts() const {
     facts.neighbours = neighbours_->list();
   }
   facts.seeds = config_.seeds;
+  if (const auto names = local_names(config_, facts_.id); !names.empty()) {
+    facts.local_name = names.front().name;
+    facts.local_trouble = names_trouble_;
+    if (names_) facts.local_claimed_by = names_->claimed_by(facts.local_name);
+  }
   facts.listen_trouble = port_trouble_;
   facts.listening = mesh_addresses();
   facts.cloned_at = cloned_at_;

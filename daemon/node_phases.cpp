@@ -10,6 +10,7 @@
 #include "daemon/api/model_events.hpp"
 #include "daemon/api/views.hpp"
 #include "daemon/api/views_data.hpp"
+#include "daemon/cluster/patience.hpp"
 #include "daemon/host.hpp"
 #include "daemon/node.hpp"
 #include "security/kdf.hpp"
@@ -35,6 +36,7 @@ Result<std::unique_ptr<cluster::Cluster>> Node::open_cluster(const SecretBytes& 
   options.links.up = [this](const std::string& node_id) { return net_->linked(node_id); };
   options.links.clock_ahead = [this] { return net_->clock_ahead(); };
   options.join = real_disk().exists(state_->joining_mark());
+  options.log.heartbeat_ms = static_cast<unsigned>(cluster::kHeartbeat.count());
   options.log.free_bytes_min = std::uint64_t{options_.config.disk_reserve_mib} << 20;
   options.log.ack_before_commit_for_tests = options_.config.plant_early_ack;
   return cluster::Cluster::open(loop_, system_rng(), std::move(options),
@@ -112,6 +114,7 @@ void Node::become_ready(const SecretBytes& cmk) {
   open_data(cmk);
   open_models(cmk);
   security::wipe(setup_code_);
+  power_->start();
   set_phase(api::Phase::ready);
 }
 
@@ -128,6 +131,7 @@ void Node::open_data(const SecretBytes& cmk) {
   options.worker.failpoints = options_.config.failpoints;
   options.worker.program =
       options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.worker.dial = power_->dial();
   options.exchange = &net_->exchange();
   options.nodes = [this] { return net_->storage_nodes(); };
   if (options_.config.repair_grace_s > 0)
@@ -174,8 +178,12 @@ void Node::open_models(const SecretBytes& cmk) {
   options.worker.failpoints = options_.config.failpoints;
   options.worker.program =
       options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.worker.dial = power_->dial();
   options.exchange = &net_->exchange();
   options.nodes = [this] { return net_->storage_nodes(); };
+  options.zone_offset = [this](WallTime time) { return zone_offset_at(time); };
+  options.power_facts = [this] { return power_facts(); };
+  options.power_told = [this] { return power_->told(); };
   auto opened = jobs::LocalModels::open(loop_, system_rng(), *cluster_, real_disk(), io_, cpu_, *data_,
                                         security::derive(cmk, security::purpose::kWrap), std::move(options));
   if (!opened) {

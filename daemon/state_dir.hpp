@@ -64,6 +64,7 @@ class StateDir {
   std::string history() const { return path_ + "/history"; }
   std::string data() const { return path_ + "/data"; }
   std::string clock() const { return path_ + "/clock"; }
+  std::string clock_caps() const { return path_ + "/clock-caps"; }  // there while processors are held back
   // There from samovard --recover-alone until the audit log has it.
   std::string recovered() const { return path_ + "/recovered"; }
 

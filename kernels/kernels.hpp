@@ -63,6 +63,7 @@ struct Optimizer {
   float decay = 0.999f;    // adam: decay of the variance
   float epsilon = 1e-8f;   // adagrad: added to Σg²; adam: to the root; ftrl: beta
   std::uint32_t step = 1;  // adam: how many steps were made, this one counted
+  bool ahead = false;      // sgd: the weight kept is the one that the velocity leads to (Nesterov)
 };
 
 constexpr std::size_t cell_floats(Rule rule) { return rule == Rule::adam ? 4 : 2; }

@@ -60,7 +60,7 @@ class SealedWriter {
 struct SealedSummary {
   std::uint64_t plain_bytes = 0;
   std::uint64_t stored_bytes = 0;  // of the file
-  Hash256 hash{};                  // BLAKE2b-256 of the file as it lies on the disk
+  Hash256 hash{};                  // SHA-256 of the file as it lies on the disk
 };
 
 // Into an empty file that somebody else opened and will name; the size need not be known beforehand. The

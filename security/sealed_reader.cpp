@@ -60,26 +60,17 @@ struct SealedReader::State {
     return static_cast<std::size_t>(
         std::min<std::uint64_t>(extent.plain_bytes - index * kSealedChunkBytes, kSealedChunkBytes));
   }
-  // The stored bytes of chunk `wanted`, read together with those behind it that the caller needs, too.
-  Result<ByteView> fetch(std::uint64_t wanted, std::uint64_t count) {
-    if (wanted < ahead_first || wanted >= ahead_end) {
-      count = std::min(count, std::min(kReadChunks, extent.chunks - wanted));
-      const std::uint64_t last = wanted + count - 1;
-      const std::size_t size =
-          static_cast<std::size_t>(count - 1) * kSealedChunkStored + plain_of(last) + kAeadTagBytes;
-      ahead_first = ahead_end = 0;
-      if (stored.size() < size) stored.resize(size);
-      SAMOVAR_TRY(const std::size_t got, file->read_at(kSealedHeaderBytes + wanted * kSealedChunkStored,
-                                                       MutableBytes(stored).first(size)));
-      if (got != size) return damaged(path, "cut off");
-      ahead_first = wanted;
-      ahead_end = wanted + count;
-    }
-    return ByteView(stored).subspan(static_cast<std::size_t>(wanted - ahead_first) * kSealedChunkStored,
-                                    plain_of(wanted) + kAeadTagBytes);
-  }
-  Result<void> open_into(std::uint64_t wanted, std::uint64_t count, MutableBytes out) {
-    SAMOVAR_TRY(const ByteView sealed, fetch(wanted, count));
+  // One chunk a read: what the kernel copies is still in the processor's cache when it is opened, which it
+  // would not be of a larger piece.
+  Result<void> open_into(std::uint64_t wanted, MutableBytes out) {
+    const std::size_t size = plain_of(wanted) + kAeadTagBytes;
+    // As it lies on the disk. One for all readers of a thread: it is needed only here.
+    static thread_local Bytes stored;
+    if (stored.size() < size) stored.resize(size);
+    const MutableBytes sealed = MutableBytes(stored).first(size);
+    SAMOVAR_TRY(const std::size_t got,
+                file->read_at(kSealedHeaderBytes + wanted * kSealedChunkStored, sealed));
+    if (got != size) return damaged(path, "cut off");
     if (!sealer.open(wanted, wanted + 1 == extent.chunks, sealed, out))
       return damaged(path, "chunk " + std::to_string(wanted));
     return {};
@@ -88,21 +79,15 @@ struct SealedReader::State {
     if (loaded == wanted) return {};
     loaded.reset();
     chunk.resize(plain_of(wanted));
-    SAMOVAR_CHECK(open_into(wanted, 1, chunk));
+    SAMOVAR_CHECK(open_into(wanted, chunk));
     loaded = wanted;
     return {};
   }
-
-  // One read of the disk serves this many chunks: 1 MiB.
-  static constexpr std::uint64_t kReadChunks = 4;
 
   const std::string path;
   const std::unique_ptr<File> file;
   const ChunkSealer sealer;
   const Extent extent;
-  Bytes stored;  // chunks [ahead_first, ahead_end) as they lie on the disk
-  std::uint64_t ahead_first = 0;
-  std::uint64_t ahead_end = 0;
   Bytes chunk;  // plain bytes of chunk `loaded`
   std::optional<std::uint64_t> loaded;
 };
@@ -154,7 +139,7 @@ Result<std::size_t> SealedReader::read_at(std::uint64_t offset, MutableBytes out
     if (within == 0 && rest.size() >= plain && state.loaded != index) {
       // A whole chunk goes straight to where it is wanted.
       part = plain;
-      SAMOVAR_CHECK(state.open_into(index, rest.size() / kSealedChunkBytes + 1, rest.first(part)));
+      SAMOVAR_CHECK(state.open_into(index, rest.first(part)));
     } else {
       SAMOVAR_CHECK(state.load(index));
       part = std::min(plain - within, rest.size());

@@ -2,8 +2,10 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/assert.hpp"
+#include "base/direct_write.hpp"
 #include "base/failpoint.hpp"
 #include "security/memory_lock.hpp"
 #include "security/sealed_format.hpp"
@@ -12,17 +14,17 @@
 namespace samovar::security {
 namespace {
 
-// What is sealed before it is written in one go.
-constexpr std::size_t kWriteChunks = 4;
+// So much is sealed before it is written in one go.
+constexpr std::size_t kWriteBytes = 3 * kSealedChunkBytes;
 
 }  // namespace
 
 struct SealedStreamWriter::State {
   State(std::unique_ptr<File> f, const SealedHeader& header, const SecretBytes& key)
       : file(std::move(f)), sealer(header, key) {
-    stored.resize(kWriteChunks * kSealedChunkStored + kSealedHeaderBytes);
     const Bytes head = encode_sealed_header(header);
-    std::copy(head.begin(), head.end(), stored.begin());
+    std::copy(head.begin(), head.end(), stored.bytes().begin());
+    hasher.update(head);
     used = head.size();
   }
   ~State() {
@@ -30,21 +32,22 @@ struct SealedStreamWriter::State {
     wipe(MutableBytes(pending));
   }
 
-  Result<void> flush() {
+  // The first `bytes` of what is sealed; the others move to the front.
+  Result<void> write(std::size_t bytes) {
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.before_write");
-    const ByteView whole = ByteView(stored).first(used);
-    SAMOVAR_CHECK(file->write_at(offset, whole));
-    hasher.update(whole);
-    offset += used;
-    used = 0;
+    SAMOVAR_CHECK(file->write_at(offset, stored.bytes().first(bytes)));
+    offset += bytes;
+    used -= bytes;
+    std::memmove(stored.bytes().data(), stored.bytes().data() + bytes, used);
     return {};
   }
   Result<void> put_chunk(bool last, ByteView plain) {
-    const std::size_t bytes = plain.size() + kAeadTagBytes;
-    sealer.seal(index++, last, plain, MutableBytes(stored).subspan(used, bytes));
-    used += bytes;
-    if (used < kWriteChunks * kSealedChunkStored) return {};
-    return flush();
+    const MutableBytes sealed = stored.bytes().subspan(used, plain.size() + kAeadTagBytes);
+    sealer.seal(index++, last, plain, sealed);
+    hasher.update(sealed);  // while the cache has it
+    used += sealed.size();
+    if (used < kWriteBytes) return {};
+    return write(used / kDiskBlockBytes * kDiskBlockBytes);  // whole blocks need not be copied
   }
   // A full chunk stays behind until more follows: it may be the last one.
   Result<void> put(ByteView plain) {
@@ -68,7 +71,7 @@ struct SealedStreamWriter::State {
   }
   Result<SealedSummary> end() {
     SAMOVAR_CHECK(put_chunk(true, pending));
-    if (used > 0) SAMOVAR_CHECK(flush());
+    if (used > 0) SAMOVAR_CHECK(write(used));
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.before_sync");
     SAMOVAR_CHECK(file->sync());
     SAMOVAR_FAILPOINT_ERROR("security.sealed_stream.after_sync");
@@ -79,9 +82,9 @@ struct SealedStreamWriter::State {
   std::unique_ptr<File> file;
   const ChunkSealer sealer;
   Sha256 hasher;
-  Bytes pending;         // plain bytes that do not fill a chunk yet, or may be the last
-  Bytes stored;          // room for what is sealed and not written yet
-  std::size_t used = 0;  // of it
+  Bytes pending;  // plain bytes that do not fill a chunk yet, or may be the last
+  BlockBuffer stored{kSealedHeaderBytes + kWriteBytes + kSealedChunkStored};  // sealed, not written yet
+  std::size_t used = 0;                                                       // of it
   std::uint64_t plain_bytes = 0;
   std::uint64_t offset = 0;
   std::uint64_t index = 0;

@@ -2,6 +2,7 @@
 
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec.hpp"
+#include "trainer/spec_power.hpp"
 #include "trainer/spec_together.hpp"
 
 namespace samovar::trainer {
@@ -16,7 +17,8 @@ nlohmann::json algorithms() {
        "effect can be read."},
       {"targets", {"boolean", "category", "integer", "real"}},
       {"parameters", glm_parameters_schema()},
-      {"strategy", strategy_schema()}};
+      {"strategy", strategy_schema()},
+      {"power", power_schema()}};
   return json::array({std::move(glm)});
 }
 

@@ -64,7 +64,7 @@ Result<Resume> Session::open(ByteView checkpoint) const {
   in.get(resume.curve);
   const auto notes = in.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < notes && !in.failed(); ++i) resume.notes.push_back(in.text());
-  in.get(resume.solver);
+  resume.solver = in.bytes();
   resume.part = in.get<std::uint32_t>();
   resume.steps_before = in.get<std::uint64_t>();
   resume.rows_before = in.get<std::uint64_t>();
@@ -161,10 +161,7 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
     }
     go_on = (metric.values.empty() || observer_.metric(metric)) && go_on;
   }
-  const bool due = options_.checkpoint_steps != 0
-                       ? step % options_.checkpoint_steps == 0
-                       : to_seconds(now - last_checkpoint_) >= options_.checkpoint_seconds;
-  if ((due || !go_on) && (!saves_ || saves_())) {
+  if ((save_due(report.step) || !go_on) && (!saves_ || saves_())) {
     SAMOVAR_CHECK(checkpoint(step, save));
     last_checkpoint_ = clock_.mono();
   }
@@ -172,10 +169,33 @@ Result<void> Session::stepped(const StepReport& report, const std::function<void
   return {};
 }
 
+bool Session::save_due(std::uint64_t step) {
+  if (options_.checkpoint_steps != 0) return (steps_before_ + step) % options_.checkpoint_steps == 0;
+  return to_seconds(clock_.mono() - last_checkpoint_) >= options_.checkpoint_seconds;
+}
+
+Result<void> Session::saved(std::uint64_t step, const Bytes& state) {
+  SAMOVAR_CHECK(checkpoint(steps_before_ + step, [&](StateWriter& out) { out.put_raw(state); }));
+  last_checkpoint_ = clock_.mono();
+  return {};
+}
+
 Result<void> Session::checkpoint(std::uint64_t step, const std::function<void(StateWriter&)>& save) {
-  StateWriter solver;
-  save(solver);
-  StateWriter out;
+  return observer_.checkpoint(step, [&](const std::function<Result<void>(ByteView)>& take) {
+    Result<void> taken;
+    StateWriter out([&](ByteView piece) {
+      if (taken) taken = take(piece);
+    });
+    write(save, out);
+    return taken;
+  });
+}
+
+void Session::write(const std::function<void(StateWriter&)>& save, StateWriter& out) const {
+  // The solver's state has its length before it: it is written twice, the first time only to be counted.
+  std::uint64_t solver_bytes = 0;
+  StateWriter counter([&](ByteView piece) { solver_bytes += piece.size(); });
+  save(counter);
   out.put(kMagic);
   out.put(kVersion);
   out.put(mark_);
@@ -184,14 +204,14 @@ Result<void> Session::checkpoint(std::uint64_t step, const std::function<void(St
   out.put(curve_);
   out.put(static_cast<std::uint32_t>(notes_.size()));
   for (const std::string& note : notes_) out.put(std::string_view(note));
-  out.put(solver.take());
+  out.put(solver_bytes);
+  save(out);
   out.put(part_);
   out.put(steps_before_);
   out.put(rows_before_);
   out.put(last_step_);
   out.put(told_.rows);
   out.put(std::string_view(kept_));
-  return observer_.checkpoint(step, out.take());
 }
 
 nlohmann::json Session::curve() const {

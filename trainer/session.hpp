@@ -26,7 +26,7 @@ struct Resume {
   double seconds = 0;
   std::vector<double> curve;       // step, rows, train loss, valid loss after each other
   std::vector<std::string> notes;  // of stages that are over
-  Bytes solver;                    // its state; empty: the stage has not begun
+  ByteView solver;                 // its state, borrowed; empty: the stage has not begun
   std::uint32_t part = 0;          // which training of the job, and what those before it left
   std::uint64_t steps_before = 0;
   std::uint64_t rows_before = 0;
@@ -39,7 +39,7 @@ class Session final : public StepHooks {
  public:
   Session(TrainObserver& observer, const TrainOptions& options, std::uint64_t mark);
 
-  // Errc::conflict when the checkpoint is of another job or version.
+  // Errc::conflict when the checkpoint is of another job or version. It outlives what is told of it.
   Result<Resume> open(ByteView checkpoint) const;
   void go_on_from(const Resume& resume);
 
@@ -59,12 +59,15 @@ class Session final : public StepHooks {
   void set_saves(std::function<bool()> saves) { saves_ = std::move(saves); }
 
   Result<void> stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) override;
+  bool save_due(std::uint64_t step) override;
+  Result<void> saved(std::uint64_t step, const Bytes& state) override;
 
   double seconds() const;
   nlohmann::json curve() const;
 
  private:
   Result<void> checkpoint(std::uint64_t step, const std::function<void(StateWriter&)>& save);
+  void write(const std::function<void(StateWriter&)>& save, StateWriter& out) const;
 
   // Constant after construction.
   TrainObserver& observer_;

@@ -6,6 +6,7 @@
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec_columns.hpp"
 #include "trainer/spec_members.hpp"
+#include "trainer/spec_power.hpp"
 #include "trainer/spec_together.hpp"
 
 namespace samovar::trainer {
@@ -127,6 +128,7 @@ ParsedSpec parse_spec(const Json& json, const Schema* schema) {
   if (const Json* split = members.find("split")) parse_split(*split, spec.split, out.faults);
   if (const Json* features = members.find("features")) parse_features(*features, spec.features, out.faults);
   parse_together(members, spec, out.faults);
+  parse_power(members, spec, out.faults);
   // A number in JSON is exact up to here in every program that may read it.
   members.whole("seed", 0, std::uint64_t{1} << 53, spec.seed);
   const Json* parameters = members.find("parameters");
@@ -156,23 +158,26 @@ Json to_json(const JobSpec& spec) {
                    {"missing_indicators", spec.features.missing_indicators},
                    {"texts", spec.features.texts},
                    {"interactions", std::move(interactions)}};
-  return {{"kind", spec.kind},
-          {"name", spec.name},
-          {"dataset", spec.dataset_id},
-          {"dataset_version", spec.dataset_version},
-          {"target", spec.target},
-          {"inputs", spec.inputs},
-          {"ignore", spec.ignore},
-          {"weight", column(spec.weight)},
-          {"offset", column(spec.offset)},
-          {"exposure", column(spec.exposure)},
-          {"split", std::move(split)},
-          {"features", std::move(features)},
-          {"parameters", spec.parameters},
-          {"strategy", to_json(spec.strategy)},
-          {"nodes", {{"min", spec.nodes.min}, {"max", spec.nodes.max}}},
-          {"on_lost_node", to_string(spec.on_lost_node)},
-          {"seed", spec.seed}};
+  Json all = {{"kind", spec.kind},
+              {"name", spec.name},
+              {"dataset", spec.dataset_id},
+              {"dataset_version", spec.dataset_version},
+              {"target", spec.target},
+              {"inputs", spec.inputs},
+              {"ignore", spec.ignore},
+              {"weight", column(spec.weight)},
+              {"offset", column(spec.offset)},
+              {"exposure", column(spec.exposure)},
+              {"split", std::move(split)},
+              {"features", std::move(features)},
+              {"parameters", spec.parameters},
+              {"strategy", to_json(spec.strategy)},
+              {"nodes", {{"min", spec.nodes.min}, {"max", spec.nodes.max}}},
+              {"on_lost_node", to_string(spec.on_lost_node)},
+              {"seed", spec.seed}};
+  // Nodes of an earlier version refuse what they do not know: it is written only when it was asked for.
+  if (Json power = to_json(spec.power); !power.is_null()) all["power"] = std::move(power);
+  return all;
 }
 
 }  // namespace samovar::trainer

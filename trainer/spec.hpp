@@ -39,11 +39,17 @@ struct FeatureOptions {
 
 // How the workers of several nodes become one model. One node alone trains as if there were none of this.
 struct StrategySpec {
-  std::string kind = "easgd";  // trainer/sync/strategies.hpp
-  bool sync = false;           // workers wait for each other: the same run gives the same bits
-  double beta = 0.9;           // easgd: how far the centre follows the workers in a round
-  std::uint32_t tau = 0;       // steps between two exchanges; 0: from what links and steps take
-  std::string codec = "fp32";  // what parameters are on the wire
+  std::string kind = "easgd";    // trainer/sync/strategies.hpp
+  bool sync = false;             // workers wait for each other: the same run gives the same bits
+  double beta = 0.9;             // easgd: how far the centre follows the workers in a round
+  std::uint32_t tau = 0;         // steps between two exchanges; 0: from what links and steps take
+  std::string codec = "fp32";    // what parameters are on the wire
+  double momentum = 0;           // bmuf, eamsgd; 0: their own
+  bool nesterov = true;          // bmuf: the momentum looks ahead
+  double server_rate = 0.1;      // downpour with sgd: of the owners' AdaGrad
+  std::uint32_t staleness = 2;   // ssp: rounds a worker may be ahead of the slowest
+  double quorum = 0.75;          // quorum: the share of the workers that closes a round
+  std::uint32_t warm_steps = 0;  // of the lead alone; the others begin with what it has then
   friend bool operator==(const StrategySpec&, const StrategySpec&) = default;
 };
 
@@ -51,6 +57,17 @@ struct NodesSpec {
   std::uint32_t min = 1;  // with fewer the job waits
   std::uint32_t max = 0;  // 0: all there are
 };
+
+// What it may draw, and until when it shall be done. Nothing asked for: the box's power budget alone counts.
+struct PowerSpec {
+  enum class Mode : std::uint8_t { full, gentle };
+  Mode mode = Mode::full;
+  std::optional<double> watts;  // of all nodes together, those at rest too, while it trains
+  std::string finish_by;        // "06:00" in the box's time zone, or RFC 3339
+  friend bool operator==(const PowerSpec&, const PowerSpec&) = default;
+};
+// "06:00": minutes after midnight.
+std::optional<std::uint16_t> minute_of_day(std::string_view text) noexcept;
 
 enum class OnLostNode : std::uint8_t {
   go_on,    // the others train without its rows
@@ -74,6 +91,7 @@ struct JobSpec {
   StrategySpec strategy;
   NodesSpec nodes;
   OnLostNode on_lost_node = OnLostNode::replace;
+  PowerSpec power;
   std::uint64_t seed = 1;
 };
 
@@ -94,8 +112,8 @@ ParsedSpec parse_spec(const nlohmann::json& json, const Schema* schema);
 nlohmann::json to_json(const JobSpec& spec);
 
 // GET /api/v1/algorithms: [{"id":"glm","name":…,"summary":…,"targets":["boolean",…],"parameters":{JSON Schema
-// with title, description, default, x-advanced},"strategy":{the same for the spec's "strategy"}}…]. The form
-// is drawn from it and the server checks with it.
+// with title, description, default, x-advanced},"strategy":{the same for the spec's "strategy"},
+// "power":{likewise}}…]. The form is drawn from it and the server checks with it.
 nlohmann::json algorithms();
 
 }  // namespace samovar::trainer

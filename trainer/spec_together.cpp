@@ -25,6 +25,14 @@ std::string list_of(const std::vector<std::string_view>& words) {
   return all;
 }
 
+std::vector<std::string_view> names_in_step() {
+  std::vector<std::string_view> names;
+  for (const Strategy& one : strategies()) {
+    if (one.pace != Strategy::Pace::free) names.push_back(one.name);
+  }
+  return names;
+}
+
 void parse_strategy(const Json& json, StrategySpec& strategy, std::vector<SpecFault>& faults) {
   SpecMembers members(json, "/strategy", faults);
   const auto one_of = [&](const char* name, const std::vector<std::string_view>& words, std::string& out) {
@@ -37,13 +45,21 @@ void parse_strategy(const Json& json, StrategySpec& strategy, std::vector<SpecFa
   one_of("kind", strategy_names(), strategy.kind);
   one_of("codec", codec_names(), strategy.codec);
   members.yes_no("sync", strategy.sync);
+  const Strategy* const chosen = find_strategy(strategy.kind);
   // Better refused than done otherwise than asked.
-  if (strategy.sync)
+  if (strategy.sync && chosen != nullptr && chosen->pace == Strategy::Pace::free)
     members.fault("sync", "choice",
-                  "workers cannot go in step yet: for the same bits every time take one node");
+                  "the workers of " + strategy.kind +
+                      " do not go in step: for the same bits every time take " + list_of(names_in_step()));
   // A pull of twice the distance swings for ever.
   members.number("beta", 0.01, 1.5, strategy.beta);
   members.whole("tau", 0, kTauMax, strategy.tau);
+  members.number("momentum", 0, 0.999, strategy.momentum);
+  members.yes_no("nesterov", strategy.nesterov);
+  members.number("server_rate", 1e-6, 100, strategy.server_rate);
+  members.whole("staleness", 0, 1000, strategy.staleness);
+  members.number("quorum", 0.1, 1, strategy.quorum);
+  members.whole("warm_steps", 0, kTauMax, strategy.warm_steps);
   members.refuse_others();
 }
 
@@ -69,17 +85,36 @@ Json to_json(const StrategySpec& strategy) {
           {"sync", strategy.sync},
           {"beta", strategy.beta},
           {"tau", strategy.tau},
-          {"codec", strategy.codec}};
+          {"codec", strategy.codec},
+          {"momentum", strategy.momentum},
+          {"nesterov", strategy.nesterov},
+          {"server_rate", strategy.server_rate},
+          {"staleness", strategy.staleness},
+          {"quorum", strategy.quorum},
+          {"warm_steps", strategy.warm_steps}};
 }
 
 Json strategy_schema() {
   const StrategySpec usual;
   Json properties;
+  // Each name with what it is called and when to take it; "enum" for those who read only that.
+  Json kinds = Json::array();
+  for (const Strategy& one : strategies()) {
+    kinds.push_back({{"const", one.name}, {"title", one.title}, {"description", one.summary}});
+  }
   properties["kind"] = {{"type", "string"},
                         {"title", "Strategy"},
                         {"description", "How the workers of several nodes become one model."},
                         {"enum", strategy_names()},
+                        {"oneOf", std::move(kinds)},
                         {"default", usual.kind}};
+  properties["sync"] = {
+      {"type", "boolean"},
+      {"title", "In step"},
+      {"description",
+       "The workers wait for each other at every exchange: slower, and the same run gives the "
+       "same bits."},
+      {"default", usual.sync}};
   properties["beta"] = {{"type", "number"},
                         {"title", "Pull"},
                         {"description", "How far the common model follows the workers at each exchange."},
@@ -94,12 +129,39 @@ Json strategy_schema() {
                        {"maximum", kTauMax},
                        {"default", usual.tau},
                        {"x-advanced", true}};
-  properties["codec"] = {{"type", "string"},
-                         {"title", "On the wire"},
-                         {"description", "How parameters are sent: fewer bits for slower networks."},
-                         {"enum", codec_names()},
-                         {"default", usual.codec},
-                         {"x-advanced", true}};
+  properties["codec"] = {
+      {"type", "string"},
+      {"title", "On the wire"},
+      {"description", "How parameters are sent: fewer bits for slower networks. fp32 and sparse are exact."},
+      {"enum", codec_names()},
+      {"default", usual.codec},
+      {"x-advanced", true}};
+  const auto number = [&](const char* name, const char* title, const char* what, double least, double most,
+                          double usually) {
+    properties[name] = {{"type", "number"}, {"title", title},     {"description", what}, {"minimum", least},
+                        {"maximum", most},  {"default", usually}, {"x-advanced", true}};
+  };
+  const auto whole = [&](const char* name, const char* title, const char* what, std::uint32_t most,
+                         std::uint32_t usually) {
+    properties[name] = {{"type", "integer"}, {"title", title},     {"description", what}, {"minimum", 0},
+                        {"maximum", most},   {"default", usually}, {"x-advanced", true}};
+  };
+  number("momentum", "Momentum",
+         "Of bmuf, between rounds (0: 1 - 1/workers), and of eamsgd, between steps (0: 0.9).", 0, 0.999,
+         usual.momentum);
+  properties["nesterov"] = {{"type", "boolean"},
+                            {"title", "Look ahead"},
+                            {"description", "Of bmuf: rounds start where the momentum leads (Nesterov)."},
+                            {"default", usual.nesterov},
+                            {"x-advanced", true}};
+  number("server_rate", "Owner's rate", "Of downpour with the solver sgd: the rate of the owners' AdaGrad.",
+         1e-6, 100, usual.server_rate);
+  whole("staleness", "Staleness", "Of ssp: rounds a worker may be ahead of the slowest.", 1000,
+        usual.staleness);
+  number("quorum", "Quorum", "Of quorum: the share of the workers that closes a round.", 0.1, 1,
+         usual.quorum);
+  whole("warm_steps", "First steps alone",
+        "Steps that one worker makes before the others begin with what it has.", kTauMax, usual.warm_steps);
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"type", "object"},
           {"additionalProperties", false},

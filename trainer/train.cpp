@@ -14,11 +14,13 @@
 #include "trainer/models/glm_report.hpp"
 #include "trainer/models/model_file.hpp"
 #include "trainer/session.hpp"
+#include "trainer/solvers/gradient_stream.hpp"
 #include "trainer/solvers/irls.hpp"
 #include "trainer/solvers/lbfgs.hpp"
 #include "trainer/solvers/stream.hpp"
 #include "trainer/sync/council.hpp"
 #include "trainer/sync/own_blocks.hpp"
+#include "trainer/sync/strategies.hpp"
 
 namespace samovar::trainer {
 
@@ -188,7 +190,8 @@ class Training {
     StateReader* from = state ? &*state : nullptr;
     if (streams(choice_.solver)) {
       const StreamOptions stream = stream_options();
-      SAMOVAR_TRY(outcome.fit, solve_by_stream(*rows_, outcome.problem, stream, session_, from));
+      const auto solve = strategy_of_gradients(spec_.strategy) ? solve_by_gradients : solve_by_stream;
+      SAMOVAR_TRY(outcome.fit, solve(*rows_, outcome.problem, stream, session_, from));
       return {};
     }
     if (choice_.solver == SolverKind::irls) {
@@ -229,6 +232,12 @@ class Training {
     if (choice_.problem.family == Family::gaussian && choice_.problem.link == Link::identity) {
       out.target_center = survey_.target_mean;
       out.target_scale = std::max(std::sqrt(survey_.target_variance), 1e-12);
+    }
+    // Sums over all rows differ in their last bits with the number of workers; where that must not matter,
+    // they are not looked at.
+    if (strategy_of_gradients(spec_.strategy)) {
+      for (double* number : {&out.target_center, &out.target_scale}) *number = static_cast<float>(*number);
+      for (double& intercept : out.intercepts) intercept = static_cast<float>(intercept);
     }
     return out;
   }
@@ -294,6 +303,10 @@ class Training {
                   {"solver", to_string(choice_.solver)},
                   {"l1", outcome.problem.l1},
                   {"l2", outcome.problem.l2}};
+    // Which model of several workers it is.
+    if (outcome.fit.workers > 1)
+      about["together"] = {
+          {"workers", outcome.fit.workers}, {"strategy", spec_.strategy.kind}, {"taken", outcome.fit.taken}};
     evaluation["model"] = {{"family", to_string(model_.family)},
                            {"link", to_string(model_.link)},
                            {"solver", to_string(choice_.solver)},
@@ -302,6 +315,7 @@ class Training {
                            {"weights", model_.weights.size()},
                            {"converged", outcome.fit.converged},
                            {"dispersion", model_.dispersion}};
+    if (about.contains("together")) evaluation["model"]["together"] = about["together"];
     Trained trained;
     SAMOVAR_TRY(trained.model, encode_model(model_, *pipeline_, about));
     trained.evaluation_json = evaluation.dump();
@@ -389,14 +403,19 @@ Result<Trained> train_together(BlockSource& source, const Schema& schema, const 
   OwnBlocks own(source, council);
   council.set_before_part([&own] { own.refresh(); });
   Session session(observer, options, job_mark(source, schema, spec, false));
-  session.set_saves([&council] { return council.membership().leads(); });
+  const bool in_step = strategy_in_step(spec.strategy);
+  // In step all are saved together, by the solver; unless all are the same.
+  const bool saves = !in_step || strategy_of_gradients(spec.strategy);
+  session.set_saves([&council, saves] { return council.membership().leads() && saves; });
   council.set_waiting([&session] { return session.waiting(); });
   std::optional<Resume> resume;
-  // The lead's is the one that counts: the others take from it what it has.
-  if (checkpoint && council.membership().leads()) {
+  // The lead's is the one that counts: the others take from it what it has. In step everybody has its own
+  // part.
+  if (checkpoint && (council.membership().leads() || in_step)) {
     auto opened = session.open(*checkpoint);
     if (opened) resume = *std::move(opened);
-    if (!opened) observer.log("warning", "the job begins anew: " + opened.error().message());
+    if (!opened && council.membership().leads())
+      observer.log("warning", "the job begins anew: " + opened.error().message());
   }
   return train_parts(own, source, schema, spec, std::move(resume), options, observer, session, &council);
 }

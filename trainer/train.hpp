@@ -5,11 +5,12 @@
 // evaluate it on all rows, and the lead returns it.
 //
 // Exact resume: a run that begins from a checkpoint of the same spec and source ends with the same bits. That
-// holds for one worker.
+// holds for one worker, and for several that go in step (StrategySpec) when each has the blocks it had.
 //
 // Threading: one thread calls train(); it starts its own for reading ahead.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -39,6 +40,10 @@ struct TrainMetric {
   std::vector<std::pair<std::string, double>> values;  // "train_loss", "valid_loss", "valid_auc", "rate", …
 };
 
+// Hands its bytes over, piece after piece, until one is refused. A checkpoint may be most of what a worker
+// holds: nobody has to have it in memory a second time.
+using CheckpointPieces = std::function<Result<void>(const std::function<Result<void>(ByteView)>& take)>;
+
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
@@ -47,7 +52,7 @@ class TrainObserver {
   virtual bool metric(const TrainMetric& metric) = 0;
   virtual void log(std::string_view level, std::string_view text) = 0;
   // To be kept before it returns.
-  virtual Result<void> checkpoint(std::uint64_t step, ByteView bytes) = 0;
+  virtual Result<void> checkpoint(std::uint64_t step, const CheckpointPieces& pieces) = 0;
 };
 
 struct TrainOptions {

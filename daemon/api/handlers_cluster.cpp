@@ -3,6 +3,7 @@
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
 #include "daemon/api/handlers.hpp"
+#include "daemon/api/handlers_power.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"
 #include "daemon/api/time_zone.hpp"
@@ -93,6 +94,7 @@ Task<Response> get_setting(Services& services, Request& request) {
   const std::string_view key = request.param("key");
   if (key == "general") co_return general_response(services.cluster().setting("general"));
   if (key == "tls") co_return tls_response(services);
+  if (key == "power") co_return get_power_setting(services);
   co_return not_found(request);
 }
 
@@ -100,6 +102,7 @@ Task<Response> put_setting(Services& services, Request& request) {
   const std::string_view key = request.param("key");
   if (key == "tls")
     co_return problem(request, 409, "read_only", "The settings document tls cannot be changed here.");
+  if (key == "power") co_return co_await put_power_setting(services, request);
   if (key != "general") co_return not_found(request);
   std::optional<Response> refused;
   const auto revision = if_match(request, refused);

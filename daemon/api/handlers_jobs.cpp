@@ -1,6 +1,7 @@
 // Jobs: checked, estimated, started, watched, steered. Who may see and steer which one is settled by the
 // service from daemon/cluster/model_rights.hpp.
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "daemon/api/handlers.hpp"
@@ -10,6 +11,8 @@
 #include "daemon/api/problem.hpp"
 #include "daemon/api/views_models.hpp"
 #include "daemon/jobs/model_service.hpp"
+#include "daemon/jobs/priority.hpp"
+#include "daemon/jobs/time_to_target.hpp"
 
 namespace samovar::api {
 namespace {
@@ -31,33 +34,42 @@ Response invalid_spec(const Request& request, const std::vector<trainer::SpecFau
   return to_response(told, request);
 }
 
+struct Asked : trainer::ParsedSpec {
+  // Beside the spec: which job comes first is no part of what makes a model, and may change.
+  int priority = 0;
+};
+
 // The body as a spec that is checked against its data set; an answer when it is not even readable.
-std::optional<trainer::ParsedSpec> take_spec(Services& services, Request& request,
-                                             std::optional<Response>& refused) {
+std::optional<Asked> take_spec(Services& services, Request& request, std::optional<Response>& refused) {
   auto body = take_object(request, refused);
   if (refused) return std::nullopt;
+  std::optional<int> priority = 0;
+  if (const auto given = body->find("priority"); given != body->end()) {
+    if (!given->is_null()) priority = jobs::parse_priority(*given);
+    body->erase(given);
+  }
   auto parsed = services.models().check(call_of(request).actor, *body);
-  if (parsed) return *std::move(parsed);
+  if (parsed && !priority) parsed->faults.push_back({"/priority", "choice", jobs::kPriorityFault});
+  if (parsed) return Asked{*std::move(parsed), priority.value_or(0)};
   refused = problem_from(parsed.error(), request);
   return std::nullopt;
 }
 
 // And without a fault.
-std::optional<trainer::JobSpec> take_valid_spec(Services& services, Request& request,
-                                                std::optional<Response>& refused) {
+std::optional<Asked> take_valid_spec(Services& services, Request& request, std::optional<Response>& refused) {
   auto parsed = take_spec(services, request, refused);
   if (refused) return std::nullopt;
-  if (parsed->faults.empty()) return std::move(parsed->spec);
+  if (parsed->faults.empty()) return parsed;
   refused = invalid_spec(request, parsed->faults);
   return std::nullopt;
 }
 
 Task<Created> create_job(Services& services, Request& request, std::string request_id) {
   std::optional<Response> refused;
-  auto spec = take_valid_spec(services, request, refused);
+  auto asked = take_valid_spec(services, request, refused);
   if (refused) co_return Created{std::move(*refused), {}};
   cluster::Call call = call_of(request, std::move(request_id));
-  auto job = co_await services.models().start(std::move(call), *std::move(spec));
+  auto job = co_await services.models().start(std::move(call), std::move(asked->spec), asked->priority);
   Response response = job_response(services, request, job, 201);
   if (job) response.headers.set("Location", "/api/v1/jobs/" + job->record.id);
   co_return Created{std::move(response), {}};
@@ -72,6 +84,24 @@ std::optional<std::uint64_t> number_of(const Request& request, std::string_view 
   if (error == std::errc{} && end == text.data() + text.size()) return value;
   refused = problem(request, 400, "bad_query", std::string(name) + " must be a number, 0 or more.");
   return std::nullopt;
+}
+
+View to_target_view(const std::optional<jobs::TimeToTarget>& found) {
+  if (!found) return nullptr;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? View(*value) : View(nullptr);
+  };
+  return {{"loss", found->loss}, {"seconds", or_null(found->seconds)}, {"joules", or_null(found->joules)}};
+}
+
+// Marked as read; "high" as well as 10.
+std::optional<int> take_priority(const nlohmann::json& body, Fields& fields) {
+  const auto found = body.find("priority");
+  if (found == body.end()) return std::nullopt;
+  static_cast<void>(fields.is_null("priority"));
+  const auto priority = jobs::parse_priority(*found);
+  if (!priority) fields.fail("priority", "choice", jobs::kPriorityFault);
+  return priority;
 }
 
 using Steer = Task<Result<jobs::Job>> (jobs::ModelService::*)(cluster::Call, std::string);
@@ -96,6 +126,7 @@ Task<Response> post_jobs_check(Services& services, Request& request) {
   for (const auto& fault : parsed->faults)
     faults.push_back({{"pointer", fault.pointer}, {"code", fault.code}, {"detail", fault.detail}});
   View spec = View(trainer::to_json(parsed->spec));
+  spec["priority"] = parsed->priority;
   View advice = View::array();
   // Advice is about the data: only for what could be started.
   if (parsed->faults.empty()) {
@@ -110,10 +141,10 @@ Task<Response> post_jobs_check(Services& services, Request& request) {
 
 Task<Response> post_jobs_estimate(Services& services, Request& request) {
   std::optional<Response> refused;
-  auto spec = take_valid_spec(services, request, refused);
+  auto asked = take_valid_spec(services, request, refused);
   if (refused) co_return std::move(*refused);
   cluster::Call call = call_of(request);
-  auto estimate = co_await services.models().estimate(std::move(call), *std::move(spec));
+  auto estimate = co_await services.models().estimate(std::move(call), std::move(asked->spec));
   if (!estimate) co_return problem_from(estimate.error(), request);
   co_return json_response(200, estimate_view(*estimate));
 }
@@ -156,11 +187,21 @@ Task<Response> patch_job(Services& services, Request& request) {
   if (refused) co_return std::move(*refused);
   std::vector<FieldError> errors;
   Fields fields(*body, "", errors);
-  const auto protect = fields.flag("protected", Need::required);
+  const bool urges = fields.has("priority");
+  const auto protect = fields.flag("protected", urges ? Need::optional : Need::required);
+  const auto priority = take_priority(*body, fields);
   fields.finish();
   if (!errors.empty()) co_return validation_problem(request, std::move(errors));
-  cluster::Call call = call_of(request);
-  auto job = co_await services.models().protect(std::move(call), std::string(request.param("id")), *protect);
+  const std::string id(request.param("id"));
+  Result<jobs::Job> job = Error{Errc::internal, "nothing was asked for"};
+  if (priority) {
+    cluster::Call call = call_of(request);
+    job = co_await services.models().prioritize(std::move(call), id, *priority);
+  }
+  if (protect && (job || !priority)) {
+    cluster::Call call = call_of(request);
+    job = co_await services.models().protect(std::move(call), id, *protect);
+  }
   co_return job_response(services, request, job);
 }
 
@@ -187,7 +228,17 @@ Task<Response> post_job_retry(Services& services, Request& request) {
 Task<Response> get_job_metrics(Services& services, Request& request) {
   const auto metrics = services.models().metrics(call_of(request).actor, request.param("id"));
   if (!metrics) co_return job_problem(metrics.error(), request);
-  co_return json_response(200, metrics_view(*metrics));
+  std::optional<double> target;
+  if (const std::string_view text = request.query_value("target"); !text.empty()) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+      co_return problem(request, 400, "bad_query", "target must be a number: a loss to be reached.");
+    target = value;
+  }
+  View body = metrics_view(*metrics);
+  body["to_target"] = to_target_view(jobs::time_to_target(*metrics, target));
+  co_return json_response(200, body);
 }
 
 Task<Response> get_job_logs(Services& services, Request& request) {

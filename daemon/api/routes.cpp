@@ -4,6 +4,7 @@
 
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
+#include "daemon/api/handlers_power.hpp"
 #include "daemon/api/members.hpp"
 #include "daemon/api/predict_body.hpp"
 #include "daemon/api/problem.hpp"
@@ -73,6 +74,7 @@ const Row kRows[] = {
     {Method::get, "/api/v1/settings/{key}", kOversight, Body::none, get_setting},
     {Method::put, "/api/v1/settings/{key}", kAdmin, Body::json, put_setting},
 
+    {Method::get, "/api/v1/power", kPeople, Body::none, get_power},
     {Method::get, "/api/v1/cluster/state", kOversight, Body::none, get_cluster_state},
     {Method::get, "/api/v1/nodes", kPeople, Body::none, get_nodes},
     {Method::get, "/api/v1/nodes/{id}", kPeople, Body::none, get_node},

@@ -48,6 +48,7 @@ View workers_view(Services& services, const std::vector<jobs::JobWorker>& worker
                      {"watts", number_or_null(worker.watts)},
                      {"watts_estimated", worker.watts_estimated},
                      {"joules", worker.joules},
+                     {"joules_error", worker.joules_error},
                      {"since", format_time(worker.since)},
                      {"error", text_or_null(worker.error)}});
   return items;
@@ -62,6 +63,18 @@ View events_view(const std::vector<jobs::JobEvent>& events) {
                      {"node_id", text_or_null(event.node_id)},
                      {"text", event.text}});
   return items;
+}
+
+View power_view(const std::optional<jobs::JobPower>& power) {
+  if (!power) return nullptr;
+  const auto& asked = power->asked;
+  return {{"mode", asked.mode == trainer::PowerSpec::Mode::gentle ? "gentle" : "full"},
+          {"watts", number_or_null(asked.watts)},
+          {"finish_by", text_or_null(asked.finish_by)},
+          {"deadline", time_view(power->deadline)},
+          {"granted_watts", number_or_null(power->watts)},
+          {"late", power->late},
+          {"needed_watts", number_or_null(power->needed_watts)}};
 }
 
 View columns_view(const jobs::JobMetrics& metrics) {
@@ -117,11 +130,14 @@ View job_view(Services& services, const cluster::Actor& actor, const jobs::Job& 
           {"seconds", job.seconds},
           {"seconds_left", number_or_null(job.seconds_left)},
           {"watt_hours", job.joules / 3600},
+          {"watt_hours_error", job.joules_error / 3600},
           {"energy_estimated", job.joules_estimated},
+          {"box_watts", number_or_null(job.box_watts)},
+          {"power", power_view(job.power)},
           {"metric", job.metric},
           {"best", number_or_null(job.best)},
           {"queue_position", job.queue_position},
-          {"priority", job.priority},
+          {"priority", record.priority},
           {"home_id", text_or_null(record.node_id)},
           {"home", node_name(services, record.node_id)},
           {"run", record.run},
@@ -162,7 +178,12 @@ View estimate_view(const jobs::Estimate& estimate) {
   return {{"seconds", estimate.seconds},
           {"watt_hours", estimate.watt_hours},
           {"memory_bytes", estimate.memory_bytes},
-          {"basis", estimate.basis}};
+          {"basis", estimate.basis},
+          {"watts", number_or_null(estimate.watts)},
+          {"deadline", time_view(estimate.deadline)},
+          {"ends_at", time_view(estimate.ends_at)},
+          {"in_time", estimate.in_time ? View(*estimate.in_time) : View(nullptr)},
+          {"needed_watts", number_or_null(estimate.needed_watts)}};
 }
 
 View scoring_view(const jobs::Scoring& scoring) {

@@ -1,6 +1,7 @@
 // jobs: trainings that wait, run or have ended.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
@@ -32,7 +33,8 @@ const std::vector<Column> kJobs = {{"ID", "/id"},
                                    {"WH", "/watt_hours", Shape::text, true},
                                    {"VERSION", "/model_version", Shape::text, true},
                                    {"PROTECTED", "/protected", Shape::yes, true},
-                                   {"ERROR", "/error", Shape::text, true}};
+                                   {"ERROR", "/error", Shape::text, true},
+                                   {"PRIORITY", "/priority", Shape::text, true}};
 
 const std::vector<Column> kJob = {{"Id", "/id"},
                                   {"Model", "/name"},
@@ -45,11 +47,20 @@ const std::vector<Column> kJob = {{"Id", "/id"},
                                   {"Rows per second", "/rows_per_second", Shape::count},
                                   {"Time", "/seconds", Shape::duration},
                                   {"Time left", "/seconds_left", Shape::duration},
+                                  {"Time to target", "/summary/seconds_to_target", Shape::duration},
                                   {"Energy, Wh", "/watt_hours"},
+                                  {"Give or take, Wh", "/watt_hours_error"},
                                   {"Energy is estimated", "/energy_estimated", Shape::yes},
+                                  {"All nodes drew", "/box_watts", Shape::watts},
+                                  {"At most", "/power/watts", Shape::watts},
+                                  {"May draw now", "/power/granted_watts", Shape::watts},
+                                  {"Deadline", "/power/deadline", Shape::time},
+                                  {"Will be late", "/power/late", Shape::yes},
+                                  {"Was in time", "/summary/in_time", Shape::yes},
                                   {"Metric", "/metric"},
                                   {"Best", "/best"},
                                   {"Place in the queue", "/queue_position"},
+                                  {"Priority", "/priority"},
                                   {"Looked after by", "/home"},
                                   {"Waits", "/waiting_for"},
                                   {"Attempt", "/attempt"},
@@ -65,18 +76,34 @@ const std::vector<Column> kJob = {{"Id", "/id"},
                                   {"Protected", "/protected", Shape::yes},
                                   {"Error", "/error"}};
 
+// As they come: newest first. By priority: the most urgent first, and of those whoever waits at the front.
+Result<void> sort_jobs(App& app, json& all, std::string_view by) {
+  if (by == "created") return {};
+  if (by != "priority") return app.usage(fmt::format("--sort is created or priority, not \"{}\"", by));
+  const auto items = all.find("items");
+  if (items == all.end() || !items->is_array()) return {};
+  auto& jobs = items->get_ref<json::array_t&>();
+  std::stable_sort(jobs.begin(), jobs.end(), [](const json& a, const json& b) {
+    const int first = a.value("priority", 0);
+    const int second = b.value("priority", 0);
+    return first != second ? first > second : a.value("queue_position", 0) < b.value("queue_position", 0);
+  });
+  return {};
+}
+
 Result<void> list(App& app, const Invocation& invocation) {
   auto limit = number_flag(invocation, "limit", 50, 0, 100'000);
   if (!limit) return app.usage(limit.error().message());
   Query query;
   if (invocation.has("state")) query.emplace_back("state", std::string(invocation.flag("state")));
   SAMOVAR_TRY(json all, app.get_list("/jobs", query, *limit));
+  if (invocation.has("sort")) SAMOVAR_CHECK(sort_jobs(app, all, invocation.flag("sort")));
   return show_list(app, all, kJobs);
 }
 
 // Rates and energies have more digits than anybody reads.
 json rounded(json job) {
-  for (const char* key : {"watt_hours", "best"}) {
+  for (const char* key : {"watt_hours", "watt_hours_error", "best"}) {
     if (job.contains(key) && job[key].is_number()) job[key] = fmt::format("{:.6g}", job[key].get<double>());
   }
   if (job.contains("rows_per_second") && job["rows_per_second"].is_number())
@@ -94,11 +121,13 @@ const std::vector<Column> kWorkers = {{"WORKER", "/number"},
                                       {"LOSS", "/loss"},
                                       {"SENT", "/bytes_sent", Shape::bytes},
                                       {"WAITED, S", "/wait_seconds"},
-                                      {"WATTS", "/watts", Shape::watts}};
+                                      {"WATTS", "/watts", Shape::watts},
+                                      {"JOULES", "/joules"},
+                                      {"GIVE OR TAKE", "/joules_error"}};
 
 json rounded_workers(json workers) {
   for (json& worker : workers) {
-    for (const char* key : {"loss", "wait_seconds"})
+    for (const char* key : {"loss", "wait_seconds", "joules", "joules_error"})
       if (worker.contains(key) && worker[key].is_number())
         worker[key] = fmt::format("{:.4g}", worker[key].get<double>());
     const auto rate = worker.find("samples_per_second");
@@ -107,11 +136,25 @@ json rounded_workers(json workers) {
   return workers;
 }
 
+// What a job asked for of the power, and came of it: only where there is something to say.
+std::vector<Column> columns_of(const json& job) {
+  std::vector<Column> columns = kJob;
+  std::erase_if(columns, [&job](const Column& column) {
+    const bool about_power = column.pointer.starts_with("/power/") || column.pointer == "/box_watts" ||
+                             column.pointer == "/watt_hours_error" || column.pointer == "/summary/in_time";
+    if (!about_power) return false;
+    const json::json_pointer pointer{std::string(column.pointer)};
+    return !job.contains(pointer) || job[pointer].is_null();
+  });
+  return columns;
+}
+
 Result<void> show(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(json job, app.get(job_path(invocation.argument(0))));
   const json workers = job.value("workers", json::array());
   const json events = job.value("events", json::array());
-  SAMOVAR_CHECK(show_record(app, app.json_like() ? job : rounded(std::move(job)), kJob));
+  const std::vector<Column> columns = columns_of(job);
+  SAMOVAR_CHECK(show_record(app, app.json_like() ? job : rounded(std::move(job)), columns));
   if (app.json_like() || app.quiet() || app.output() == Output::csv) return {};
   if (!workers.empty()) {
     app.io().out("\n");
@@ -180,6 +223,22 @@ Result<void> unprotect(App& app, const Invocation& invocation) {
   return change_protection(app, invocation, false);
 }
 
+Result<void> prioritize(App& app, const Invocation& invocation) {
+  const std::string id(invocation.argument(0));
+  Call call;
+  call.method = "PATCH";
+  call.path = job_path(id);
+  call.body = json{{"priority", priority_value(std::string(invocation.argument(1)))}}.dump();
+  call.headers.emplace_back("If-Match", "*");
+  SAMOVAR_TRY(HttpReply reply, app.call(std::move(call)));
+  const json job = json::parse(reply.body, nullptr, false);
+  if (app.json_like() && job.is_object()) return print_json(app, job);
+  const int place = job.is_object() ? job.value("queue_position", 0) : 0;
+  app.note(place > 0 ? fmt::format("{} is number {} in the queue.", id, place)
+                     : fmt::format("{} has another priority for when it waits again.", id));
+  return {};
+}
+
 Result<void> remove(App& app, const Invocation& invocation) {
   const std::string id(invocation.argument(0));
   SAMOVAR_CHECK(app.confirm(fmt::format("Deleting the job {}", id), id));
@@ -211,8 +270,12 @@ void add_jobs(Table& table) {
                   {},
                   {{"state", 0, "STATE", "Only those in this state",
                     "queued|running|paused|done|failed|cancelled", Complete::words},
+                   {"sort", 0, "BY", "created (default), or priority: the most urgent first",
+                    "created|priority", Complete::words},
                    {"limit", 0, "N", "How many at most; 0 for all (default 50)"}},
-                  {{"samovar jobs list", ""}, {"samovar jobs list --state running -o wide", ""}},
+                  {{"samovar jobs list", ""},
+                   {"samovar jobs list --state running -o wide", ""},
+                   {"samovar jobs list --state queued --sort priority", "in the order they will begin"}},
                   &list});
   add("show", "Show one job", "", {}, {{"samovar jobs show job_01JCD", ""}}, &show);
   add("logs", "Show what a job has written", "", {follow},
@@ -237,6 +300,16 @@ void add_jobs(Table& table) {
   add("protect", "Keep a job from being deleted", "", {}, {{"samovar jobs protect job_01JCD", ""}}, &protect);
   add("unprotect", "Let a protected job be deleted again", "", {}, {{"samovar jobs unprotect job_01JCD", ""}},
       &unprotect);
+  rows.push_back(
+      {"jobs",
+       "priority",
+       "Say how urgent a job is",
+       "low, normal, high or a number from -100 to 100. Of the jobs that wait the most urgent begins "
+       "first, of equal ones the oldest. One that runs is not interrupted.",
+       {id, {"PRIORITY", "low, normal, high or a number", true, false, Complete::words, "low|normal|high"}},
+       {},
+       {{"samovar jobs priority job_01JCD high", ""}},
+       &prioritize});
   add("delete", "Delete a job that has ended, with its log and checkpoints", "The model it made is kept.", {},
       {{"samovar jobs delete job_01JCD --yes", ""}}, &remove);
 }

@@ -33,6 +33,11 @@ Result<ModelRef> version_ref(App& app, std::string_view word) {
   return ref;
 }
 
+json priority_value(const std::string& text) {
+  const json number = json::parse(text, nullptr, false);
+  return number.is_number_integer() ? number : json(text);
+}
+
 std::string model_path(const ModelRef& ref) { return "/models/" + url_encode(ref.name); }
 
 std::string version_path(const ModelRef& ref) {

@@ -26,6 +26,9 @@ std::string model_path(const ModelRef& ref);    // "/models/readmission"
 std::string version_path(const ModelRef& ref);  // "/models/readmission/versions/3"
 std::string text_of(const ModelRef& ref);       // "readmission@3"
 
+// "high" or "7", as the API takes it; what it does not take, it says.
+nlohmann::json priority_value(const std::string& text);
+
 // With a suggestion when there is no such model.
 Result<nlohmann::json> get_model(App& app, const ModelRef& ref);
 // The version meant: the given one, else that in production, else the latest.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/cli/app.hpp"
+#include "daemon/cli/config.hpp"
 #include "daemon/cli/nodes.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/view.hpp"
@@ -217,7 +218,7 @@ Result<void> unblock(App& app, const Invocation& invocation) {
   return act(app, id, ":unblock", fmt::format("{} may be approved again.", printable(word)));
 }
 
-Result<void> invite(App& app, const Invocation&) {
+Result<void> invite(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(std::string password,
               app.secret("password-stdin", "Your password, which opens the cluster's CA"));
   json body = {{"password", password}};
@@ -225,6 +226,15 @@ Result<void> invite(App& app, const Invocation&) {
   auto answer = app.post("/peers:invite", body);
   wipe(body["password"].get_ref<std::string&>());
   if (!answer) return std::move(answer).error();
+  if (invocation.has("file")) {
+    const std::string path(invocation.flag("file"));
+    SAMOVAR_CHECK(write_private_file(path, answer->dump(2) + "\n"));
+    app.note(fmt::format(
+        "{} lets one machine in, until {} UTC: carry it there and run: samovar join --file PATH\nWhoever "
+        "has the file meanwhile could use it. Delete it afterwards.",
+        printable(path), cell_text(*answer, {"", "/expires_at", Shape::time})));
+    return {};
+  }
   if (app.json_like()) return print_json(app, *answer);
   app.io().out(cell_text(*answer, {"", "/words"}) + "\n");
   app.note(fmt::format(
@@ -295,10 +305,14 @@ void add_peers(Table& table) {
       {"peers",
        "invite",
        "Make five words with which one machine without a screen can join",
-       "They are printed once, good for one machine and ten minutes. On that machine: samovar join.",
+       "They are printed once, good for one machine and ten minutes. On that machine: samovar join. With "
+       "--file "
+       "they are written to a file, with the digest of the cluster's CA, to be carried over on a stick.",
        {},
-       {password},
-       {{"samovar peers invite", ""}},
+       {{"file", 0, "PATH", "Write the words to this file instead (mode 0600)", {}, Complete::file},
+        password},
+       {{"samovar peers invite", ""},
+        {"samovar peers invite --file /media/stick/invitation", "for a machine nobody can type at"}},
        &invite});
 }
 

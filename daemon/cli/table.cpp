@@ -49,6 +49,7 @@ Table build() {
   add_doctor(table);
   add_nodes(table);
   add_peers(table);
+  add_power(table);
   add_data_upload(table);
   add_data(table);
   add_train(table);

@@ -21,7 +21,10 @@ constexpr std::size_t kModelNameBytesMax = 64;
 const std::vector<Column> kEstimate = {{"Time", "/seconds", Shape::duration},
                                        {"Energy", "/energy"},
                                        {"Memory", "/memory_bytes", Shape::bytes},
-                                       {"Basis", "/basis"}};
+                                       {"Basis", "/basis"},
+                                       {"All nodes draw", "/watts", Shape::watts},
+                                       {"Ends", "/ends_at", Shape::time},
+                                       {"Deadline", "/deadline_text"}};
 
 // Names between commas; a comma in a name is written "\,".
 void add_columns(json& list, std::string_view text) {
@@ -112,6 +115,29 @@ Result<void> put_split(App& app, const Invocation& invocation, json& spec) {
   return {};
 }
 
+Result<void> put_power(App& app, const Invocation& invocation, json& spec) {
+  if (invocation.has("watts")) {
+    const json watts = value_of(std::string(invocation.flag("watts")));
+    if (!watts.is_number())
+      return app.usage(fmt::format("--watts is a number, not \"{}\"", invocation.flag("watts")));
+    spec["power"]["watts"] = watts;
+  }
+  if (invocation.has("finish-by")) spec["power"]["finish_by"] = std::string(invocation.flag("finish-by"));
+  if (invocation.has("gentle")) spec["power"]["mode"] = "gentle";
+  return {};
+}
+
+// "2026-11-18 06:00, can be kept", or what would do.
+std::string deadline_text(const json& estimate) {
+  if (!estimate.contains("deadline") || !estimate["deadline"].is_string()) return "";
+  const std::string text = cell_text(estimate, {"", "/deadline", Shape::time});
+  if (estimate.value("in_time", json()) == true) return text + ", can be kept";
+  const json needed = estimate.value("needed_watts", json());
+  return text + (needed.is_number()
+                     ? fmt::format(", cannot be kept: it takes about {:.0f} W", needed.get<double>())
+                     : ", cannot be kept, not even at full speed");
+}
+
 Result<json> spec_file(App& app, const std::string& file) {
   auto text = file == "-" ? app.io().read_all() : read_file(file);
   if (!text) return std::move(text).error();
@@ -146,6 +172,7 @@ Result<json> read_spec(App& app, const Invocation& invocation, const char* kind)
   auto seed = number_flag(invocation, "seed", 0, 0, 1L << 53);
   if (!seed) return app.usage(seed.error().message());
   if (invocation.has("seed")) spec["seed"] = *seed;
+  if (invocation.has("priority")) spec["priority"] = priority_value(std::string(invocation.flag("priority")));
   for (const auto& [flag, key] : {std::pair("input", "inputs"), std::pair("ignore", "ignore")}) {
     for (const std::string& text : invocation.all(flag)) {
       if (!spec[key].is_array()) spec[key] = json::array();
@@ -159,6 +186,7 @@ Result<json> read_spec(App& app, const Invocation& invocation, const char* kind)
     spec["features"]["interactions"].push_back(pair);
   }
   SAMOVAR_CHECK(put_split(app, invocation, spec));
+  SAMOVAR_CHECK(put_power(app, invocation, spec));
   for (const std::string& text : invocation.all("set")) SAMOVAR_CHECK(put_setting(app, spec, text));
   if (!spec.contains("name")) spec["name"] = model_name(dataset_name, spec.value("target", ""));
   return spec;
@@ -170,7 +198,15 @@ Result<void> print_estimate(App& app, const json& spec) {
   json shown = estimate;
   if (estimate.contains("watt_hours") && estimate["watt_hours"].is_number())
     shown["energy"] = fmt::format("{:.3g} Wh", estimate["watt_hours"].get<double>());
-  return show_record(app, shown, kEstimate);
+  const std::string deadline = deadline_text(estimate);
+  if (!deadline.empty()) shown["deadline_text"] = deadline;
+  std::vector<Column> columns = kEstimate;
+  for (const char* pointer : {"/watts", "/ends_at", "/deadline_text"}) {
+    const json::json_pointer at(pointer);
+    if (!shown.contains(at) || shown[at].is_null())
+      std::erase_if(columns, [pointer](const Column& column) { return column.pointer == pointer; });
+  }
+  return show_record(app, shown, columns);
 }
 
 Error faults_of(App& app, const json& faults) {
@@ -268,6 +304,14 @@ void add_train(Table& table) {
         {"set", 0, "NAME=VALUE",
          "A parameter of the algorithm, such as l2=0.01, or features.hash_bits=20; may be repeated"},
         {"seed", 0, "N", "Of everything that is drawn by chance (default 1)"},
+        {"priority", 0, "PRIORITY",
+         "low, normal, high or -100 to 100: which of the waiting jobs begins first", "low|normal|high",
+         Complete::words},
+        {"watts", 0, "WATTS", "All nodes together draw no more while it trains; wins over --finish-by"},
+        {"finish-by", 0, "TIME",
+         "06:00 in the box's time zone, or a moment such as 2026-11-18T05:00:00Z: it takes as few watts as "
+         "keep to it"},
+        {"gentle", 0, {}, "About half of what the nodes can draw beyond rest"},
         {"name", 'n', "MODEL",
          "Name of the model (default: of data set and target); again makes its next version"},
         {"data-version", 0, "N", "An earlier version of the data set"},
@@ -284,6 +328,7 @@ void add_train(Table& table) {
        {{"samovar train glm --data Readmissions --target readmitted_30d --wait", ""},
         {"samovar train glm -d Claims -t claims --exposure years --set family=poisson",
          "counts per insured year"},
+        {"samovar train glm -d Claims -t claims --watts 60 --finish-by 06:00", "over night, within 60 W"},
         {"samovar train glm -d Visits -t cost --split group:patient_id --set l1=0.001 --name cost", ""}},
        &train_glm});
 }

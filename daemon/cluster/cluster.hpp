@@ -147,6 +147,7 @@ class Cluster {
   Task<Result<JobRecord>> plan_job(Call call, JobPlan plan);
   // Another node carries it out from now on, from its last checkpoint.
   Task<Result<JobRecord>> take_job(Call call, JobTake take);
+  Task<Result<JobRecord>> prioritize_job(Call call, std::string job_id, int priority);
   Task<Result<JobRecord>> protect_job(Call call, std::string job_id, bool on);
   // Refusal::job_state while it is queued, Refusal::job_protected. A model it made stays.
   Task<Result<void>> remove_job(Call call, std::string job_id);

@@ -27,6 +27,7 @@ Task<Result<JobRecord>> Cluster::begin_job(Call call, JobRecord job) {
   body.set("dataset_id", job.dataset_id).set("dataset_version", std::int64_t{job.dataset_version});
   body.set("spec", document(job.spec_json)).set("wrapped_key", job.wrapped_key);
   impl_->set_carrier(body, job.node_id);
+  if (job.priority != 0 && impl_->level() >= 4) body.set("priority", std::int64_t{job.priority});
   co_return co_await impl_->change_job(std::move(call), "job.begin", std::move(body));
 }
 
@@ -59,6 +60,12 @@ Task<Result<JobRecord>> Cluster::take_job(Call call, JobTake take) {
   Fields body;
   body.set("id", take.id).set("from", take.from).set("node_id", take.node_id);
   co_return co_await impl_->change_job(std::move(call), "job.take", std::move(body));
+}
+
+Task<Result<JobRecord>> Cluster::prioritize_job(Call call, std::string job_id, int priority) {
+  Fields body;
+  body.set("id", job_id).set("priority", std::int64_t{priority});
+  co_return co_await impl_->change_job(std::move(call), "job.priority", std::move(body));
 }
 
 Task<Result<JobRecord>> Cluster::protect_job(Call call, std::string job_id, bool on) {

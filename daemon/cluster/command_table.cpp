@@ -24,6 +24,7 @@ constexpr std::array kCommands = {
     CommandEntry{"job.checkpoint", apply_job_checkpoint},
     CommandEntry{"job.end", apply_job_end},
     CommandEntry{"job.plan", apply_job_plan, 3},
+    CommandEntry{"job.priority", apply_job_priority, 4},
     CommandEntry{"job.protect", apply_job_protect},
     CommandEntry{"job.remove", apply_job_remove, 1, true},
     CommandEntry{"job.take", apply_job_take, 3},
@@ -70,6 +71,7 @@ constexpr std::array kLaterFields = {
     LaterField{"job.begin", "node_id", 2},      LaterField{"job.end", "node_id", 2},
     LaterField{"model.commit", "files", 2},     LaterField{"operation.begin", "node_id", 2},
     LaterField{"dataset.commit", "holders", 2}, LaterField{"job.checkpoint", "name", 3},
+    LaterField{"model.commit", "run", 4},       LaterField{"job.begin", "priority", 4},
 };
 
 }  // namespace

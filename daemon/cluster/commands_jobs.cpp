@@ -113,6 +113,10 @@ Result<void> keep_file(Context& context, const JobRecord& job) {
   return {};
 }
 
+void set_priority(Context& context, const std::string& id, std::int64_t priority) {
+  run(context.db, "INSERT OR REPLACE INTO job_priorities VALUES (?, ?)", id, priority);
+}
+
 std::string_view action_of(std::string_view from, std::string_view to) {
   if (to == "queued") return from == "paused" ? "job.resume" : "job.retry";
   if (to == "paused") return "job.pause";
@@ -171,6 +175,10 @@ Result<Fields> apply_job_begin(Context& context) {
       job.id, job.kind, job.name, owner.id, job.dataset_id, job.dataset_version, job.spec_json, context.now,
       job.wrapped_key);
   SAMOVAR_CHECK(set_carrier(context, job.id));
+  if (context.body.has("priority")) {
+    SAMOVAR_TRY(const std::int64_t priority, context.body.number("priority", -kPriorityMost, kPriorityMost));
+    set_priority(context, job.id, priority);
+  }
   context.audit("job.begin", job.id, details_of(job));
   context.changed(Change::Kind::jobs, job.id);
   return Fields().set("id", job.id);
@@ -253,6 +261,19 @@ Result<Fields> apply_job_end(Context& context) {
   return Fields().set("id", job.id);
 }
 
+// Of one that has ended nothing waits any more.
+Result<Fields> apply_job_priority(Context& context) {
+  SAMOVAR_TRY(const JobRecord job, need_job(context));
+  SAMOVAR_TRY(const std::int64_t priority, context.body.number("priority", -kPriorityMost, kPriorityMost));
+  if (job.state != "queued" && job.state != "paused") return refuse(Refusal::job_state);
+  if (priority == job.priority) return Fields().set("id", job.id);
+  set_priority(context, job.id, priority);
+  run(context.db, "UPDATE jobs SET revision = revision + 1 WHERE id = ?", job.id);
+  context.audit("job.priority", job.id, details_of(job).set("priority", priority));
+  context.changed(Change::Kind::jobs, job.id);
+  return Fields().set("id", job.id);
+}
+
 Result<Fields> apply_job_protect(Context& context) {
   SAMOVAR_TRY(const JobRecord job, need_job(context));
   SAMOVAR_TRY(const bool on, context.body.flag("protect"));
@@ -269,6 +290,7 @@ Result<Fields> apply_job_remove(Context& context) {
   if (job.protect) return refuse(Refusal::job_protected);
   forget_checkpoint(context, job);
   run(context.db, "DELETE FROM job_runs WHERE id = ?", job.id);
+  run(context.db, "DELETE FROM job_priorities WHERE id = ?", job.id);
   run(context.db, "DELETE FROM jobs WHERE id = ?", job.id);
   run(context.db, "DELETE FROM carriers WHERE id = ?", job.id);
   context.audit("job.remove", job.id, details_of(job).set("state", job.state));

@@ -123,6 +123,21 @@ Result<void> check_model_owner(Context& context, std::string_view name, std::str
   return {};
 }
 
+namespace {
+
+// Its home lost it while the model was on its way: whoever has the job now goes on from its checkpoint, and
+// one job makes one model.
+Result<void> check_run(const Fields& body, const JobRecord& job) {
+  if (!body.has("run")) return {};
+  SAMOVAR_TRY(const std::int64_t run, body.number("run", 1, std::numeric_limits<std::int64_t>::max()));
+  SAMOVAR_TRY(const std::string home, body.text("home", 64));
+  const bool moved = !job.node_id.empty() && !home.empty() && job.node_id != home;
+  if (moved || static_cast<std::uint64_t>(run) < job.run) return refuse(Refusal::job_state);
+  return {};
+}
+
+}  // namespace
+
 Result<Fields> apply_model_commit(Context& context) {
   SAMOVAR_TRY(std::string name, context.body.text("name", kModelNameBytesMax));
   SAMOVAR_CHECK(check_model_name(name));
@@ -134,6 +149,7 @@ Result<Fields> apply_model_commit(Context& context) {
   if (!version.job_id.empty()) {
     job = find_job(context.db, version.job_id);
     if (!job) return Error{Errc::not_found, "there is no such job"};
+    SAMOVAR_CHECK(check_run(context.body, *job));
     kind = job->kind;
   }
   if (kind.empty()) return Error{Errc::invalid, "kind: is missing"};

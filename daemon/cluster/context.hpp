@@ -94,6 +94,7 @@ Result<Fields> apply_job_begin(Context& context);
 Result<Fields> apply_job_checkpoint(Context& context);
 Result<Fields> apply_job_end(Context& context);
 Result<Fields> apply_job_plan(Context& context);
+Result<Fields> apply_job_priority(Context& context);
 Result<Fields> apply_job_protect(Context& context);
 Result<Fields> apply_job_remove(Context& context);
 Result<Fields> apply_job_take(Context& context);

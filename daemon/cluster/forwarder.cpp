@@ -19,6 +19,9 @@ constexpr Duration kPause = milliseconds(50);  // between tries
 constexpr Duration kTick = milliseconds(500);
 // No leader for so long: it is no election, it is a minority. Waiting would only make people wait.
 constexpr Duration kLeaderlessMax = seconds(6);
+// The same for who waits to hear what became of a change: others may lead and be reached, only not by this
+// node, and whoever asked can ask one of them.
+constexpr Duration kOutcomeMax = seconds(3);
 // Connections break and are there again: only then it is a minority for who waits to hear what became of it.
 constexpr Duration kMinoritySure = milliseconds(500);
 constexpr Duration kClockEvery = seconds(30);
@@ -67,7 +70,6 @@ void Forwarder::leader_changed() {
   loop_.post([this, alive = alive_] {
     if (!*alive || stopped_) return;
     const std::string leader = log_.status().leader_id;
-    if (leader.empty()) return;
     std::vector<std::uint64_t> over;
     for (const auto& [id, waiting] : waiting_)
       if (!waiting.asked.empty() && waiting.asked != leader) over.push_back(id);
@@ -177,6 +179,8 @@ Task<Result<Bytes>> Forwarder::submit(Command command) {
       co_return view_.no_leader();
     } else if (asked && minority_since_ && now - *minority_since_ >= kMinoritySure) {
       co_return outcome_unknown();  // this node led and was cut off: the others may have it or not
+    } else if (asked && leader_seen_ && now - *leader_seen_ > kOutcomeMax) {
+      co_return outcome_unknown();  // this node does not hear who leads
     }
     if (reply) co_return reply;
     const Errc code = reply.error().code();

@@ -32,6 +32,7 @@ struct JobRecord {
   std::uint32_t model_version = 0;  // once done
   std::string summary_json;         // seconds, joules, passes, best metric; when it ended
   bool protect = false;             // not to be deleted
+  int priority = 0;                 // of those that wait, the highest begins first
   WallTime created_at;
   std::optional<WallTime> ended_at;
   // The last checkpoint that was acknowledged: a sealed file of the store.
@@ -155,6 +156,10 @@ struct NewModelVersion {
   std::string kind;         // of an imported one; a job knows its own
   ModelVersion version;     // its number and time are given by the state
   std::string summary_json;
+  // Of a job: the run it is from and the node that looked after that. What a later run, or another node, goes
+  // on with is refused.
+  std::uint64_t run = 0;
+  std::string home = {};
 };
 
 struct ModelChange {
@@ -164,6 +169,7 @@ struct ModelChange {
 
 // A version is committed by one command, and a command has at most 1 MiB: these bounds fit it together.
 inline constexpr std::size_t kModelNameBytesMax = 64;
+inline constexpr std::int64_t kPriorityMost = 100;  // and -100 is the least
 inline constexpr std::uint32_t kModelVersionsMax = 500;
 inline constexpr std::size_t kSpecBytesMax = 256u * 1024;
 inline constexpr std::size_t kSignatureBytesMax = 512u * 1024;

@@ -10,7 +10,8 @@ constexpr const char* kColumns =
     "model_name, "
     "model_version, summary_json, protect, created_us, ended_us, checkpoint_step, checkpoint_hash, "
     "wrapped_key, revision, coalesce((SELECT node_id FROM carriers c WHERE c.id = jobs.id), ''), "
-    "coalesce(r.run, 0), coalesce(r.epoch, 0), coalesce(r.plan_json, ''), coalesce(r.checkpoint_name, '')";
+    "coalesce(r.run, 0), coalesce(r.epoch, 0), coalesce(r.plan_json, ''), coalesce(r.checkpoint_name, ''), "
+    "coalesce((SELECT priority FROM job_priorities p WHERE p.id = jobs.id), 0)";
 constexpr const char* kFrom = "jobs LEFT JOIN job_runs r ON r.id = jobs.id";
 
 JobRecord job_of(const Query& row) {
@@ -40,6 +41,7 @@ JobRecord job_of(const Query& row) {
   job.epoch = static_cast<std::uint64_t>(row.number(22));
   job.plan_json = row.text(23);
   job.checkpoint_name = row.text(24);
+  job.priority = static_cast<int>(row.number(25));
   return job;
 }
 

@@ -240,6 +240,11 @@ CREATE TABLE job_runs (
   checkpoint_name TEXT NOT NULL) WITHOUT ROWID;
 )";
 
+// Which of the waiting jobs comes first; one without a row here is as urgent as most, 0.
+constexpr const char* kJobPriorities = R"(
+CREATE TABLE job_priorities (id TEXT PRIMARY KEY, priority INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
 constexpr std::array kTables = {
     Table{"meta", "key", kMeta},
     Table{"cluster", "one", kCluster},
@@ -269,6 +274,7 @@ constexpr std::array kTables = {
     Table{"dataset_copies", "dataset_id", kDatasetCopies, 4},
     Table{"carriers", "id", kCarriers, 4},
     Table{"job_runs", "id", kJobRuns, 5},
+    Table{"job_priorities", "id", kJobPriorities, 6},
 };
 
 std::int64_t pragma(Db& db, const char* sql) {
@@ -344,7 +350,7 @@ Result<void> downgrade_schema(Db& db, std::int64_t version) {
 
 // Level 1 was a box alone: nobody of that level ever gets a snapshot from another one.
 std::int64_t schema_version_of(unsigned level) {
-  constexpr std::array<std::int64_t, 4> kVersions = {4, 4, 4, 5};  // by level
+  constexpr std::array<std::int64_t, 5> kVersions = {4, 4, 4, 5, 6};  // by level
   return kVersions[std::min<std::size_t>(level, kVersions.size() - 1)];
 }
 

@@ -5,7 +5,7 @@
 
 namespace samovar::cluster {
 
-inline constexpr std::int64_t kSchemaVersion = 5;
+inline constexpr std::int64_t kSchemaVersion = 6;
 
 // In an empty database.
 Result<void> create_schema(Db& db);

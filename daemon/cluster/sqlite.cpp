@@ -97,13 +97,11 @@ Result<void> Db::load_own(ByteView image) { return copy_from(image, false); }
 Result<void> Db::copy_from(ByteView image, bool doubtful) {
   if (image.empty()) return Error{Errc::corrupt, "the image is empty"};
   SAMOVAR_TRY(auto source, open_memory());
-  auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(image.size()));
-  if (copy == nullptr) return Error{Errc::internal, "there is no memory for the snapshot"};
-  std::memcpy(copy, image.data(), image.size());
   const auto size = static_cast<sqlite3_int64>(image.size());
-  // Takes the copy, also when it fails. Read only: checked here, then copied into our own pages.
-  if (sqlite3_deserialize(source->handle_, "main", copy, size, size,
-                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+  // Read only, and `source` is gone before the image is: checked where it lies, then copied into our own
+  // pages.
+  if (sqlite3_deserialize(source->handle_, "main", const_cast<unsigned char*>(image.data()), size, size,
+                          SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
     return Error{Errc::corrupt, "the image is no database"};
   if (doubtful && !passes_check(*source))
     return Error{Errc::corrupt, "the image does not pass SQLite's check"};

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "daemon/ingest/block_stats.hpp"
 
@@ -15,85 +14,139 @@ using trainer::ColumnType;
 
 namespace {
 
-// The most common ones have a code of their own, the others share the last.
+// The most common ones have a code of their own, the others share the last; missing ones have one beyond it,
+// so that counting needs no branch.
 constexpr std::size_t kCodes = 64;
-constexpr std::uint8_t kNoCode = 0xff;
+constexpr std::size_t kNoCode = kCodes;
+using Codes = std::vector<std::uint8_t>;
 
-std::vector<std::uint8_t> codes_of(const std::vector<std::uint64_t>& hashes) {
+Codes codes_of(const std::vector<std::uint64_t>& hashes) {
   struct Level {
-    std::size_t count = 0;
-    std::size_t first = 0;  // where it stands: one order, whatever the map's
+    std::uint64_t hash = 0;
+    std::uint32_t count = 0;
+    std::uint32_t first = 0;  // where it stands
+    std::uint32_t number = 0;
   };
-  std::unordered_map<std::uint64_t, Level> levels;
+  std::vector<Level> levels;
+  std::vector<std::uint32_t> slots(std::bit_ceil(2 * hashes.size() + 2),
+                                   0);  // number of a level + 1; 0: none
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> numbers(hashes.size(), kNone);
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     if (hashes[i] == RowSample::kMissing) continue;
-    Level& level = levels.try_emplace(hashes[i], Level{0, i}).first->second;
-    ++level.count;
+    std::size_t at = hashes[i] & (slots.size() - 1);
+    while (slots[at] != 0 && levels[slots[at] - 1].hash != hashes[i]) at = (at + 1) & (slots.size() - 1);
+    if (slots[at] == 0) {
+      const auto number = static_cast<std::uint32_t>(levels.size());
+      levels.push_back({hashes[i], 0, static_cast<std::uint32_t>(i), number});
+      slots[at] = number + 1;
+    }
+    numbers[i] = slots[at] - 1;
+    ++levels[numbers[i]].count;
   }
-  std::vector<std::pair<std::uint64_t, Level>> common(levels.begin(), levels.end());
-  std::sort(common.begin(), common.end(), [](const auto& a, const auto& b) {
-    return a.second.count != b.second.count ? a.second.count > b.second.count
-                                            : a.second.first < b.second.first;
-  });
-  std::unordered_map<std::uint64_t, std::uint8_t> code;
-  for (std::size_t i = 0; i < common.size(); ++i)
-    code[common[i].first] = static_cast<std::uint8_t>(std::min(i, kCodes - 1));
-  std::vector<std::uint8_t> out(hashes.size(), kNoCode);
+  std::vector<std::uint8_t> code(levels.size(), kCodes - 1);
+  const std::size_t own = std::min(levels.size(), kCodes - 1);
+  std::partial_sort(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(own), levels.end(),
+                    [](const Level& x, const Level& y) {
+                      return x.count != y.count ? x.count > y.count : x.first < y.first;
+                    });
+  for (std::size_t i = 0; i < own; ++i) code[levels[i].number] = static_cast<std::uint8_t>(i);
+  Codes out(hashes.size(), kNoCode);
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (hashes[i] != RowSample::kMissing) out[i] = code[hashes[i]];
+    if (numbers[i] != kNone) out[i] = code[numbers[i]];
   }
   return out;
 }
 
 json rounded(double value) { return std::round(std::clamp(value, 0.0, 1.0) * 1e4) / 1e4; }
 
-// Of the numbers' variance, the share between the levels (Kelley 1935: without what chance adds); its root.
-json ratio(const std::vector<std::uint8_t>& codes, const std::vector<std::uint64_t>& words) {
-  double counts[kCodes] = {};
-  double sums[kCodes] = {};
+// A column of numbers without the rows that have none.
+struct Numbers {
+  std::vector<std::uint32_t> rows;
+  std::vector<double> values;
+  Numbers(const std::vector<std::uint64_t>& words, std::size_t count) {
+    for (std::size_t i = 0; i < std::min(count, words.size()); ++i) {
+      const auto value = std::bit_cast<double>(words[i]);
+      if (!std::isfinite(value)) continue;
+      rows.push_back(static_cast<std::uint32_t>(i));
+      values.push_back(value);
+    }
+  }
+};
+
+// Of one category column and one of numbers. A row without a level adds 0 to the sums: nothing branches.
+struct Sums {
+  double counts[kCodes + 1] = {};
+  double sums[kCodes + 1] = {};
+  double means[kCodes + 1] = {};
+  double here[kCodes + 1] = {};  // 1, and 0 for no level
   double count = 0;
   double sum = 0;
-  const std::size_t rows = std::min(codes.size(), words.size());
-  const auto each = [&](auto use) {
-    for (std::size_t i = 0; i < rows; ++i) {
-      const auto value = std::bit_cast<double>(words[i]);
-      if (codes[i] != kNoCode && std::isfinite(value)) use(codes[i], value);
-    }
-  };
-  each([&](std::uint8_t code, double value) {
-    counts[code] += 1;
-    sums[code] += value;
-    count += 1;
-    sum += value;
-  });
-  const double mean = sum / count;
+  double mean = 0;
   double all = 0;
   double within = 0;
-  each([&](std::uint8_t code, double value) {
-    const double off = value - sums[code] / counts[code];
-    all += (value - mean) * (value - mean);
-    within += off * off;
-  });
-  const auto levels =
-      static_cast<double>(std::count_if(counts, counts + kCodes, [](double n) { return n > 0; }));
-  // What is left of rounding is no variance.
-  if (levels < 2 || count < levels + 2 || !(all > 1e-12 * count * mean * mean) || !std::isfinite(all))
-    return nullptr;
-  return rounded(std::sqrt(std::max(0.0, 1 - within / (count - levels) / (all / (count - 1)))));
+
+  Sums() { std::fill(here, here + kCodes, 1.0); }
+  void first(std::size_t code, double value) noexcept {
+    counts[code] += 1;
+    sums[code] += value;
+    sum += value * here[code];
+  }
+  void between() noexcept {
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      count += counts[code];
+      means[code] = counts[code] > 0 ? sums[code] / counts[code] : 0;
+    }
+    mean = sum / count;
+  }
+  void second(std::size_t code, double value) noexcept {
+    const double off = (value - mean) * here[code];
+    const double off_level = (value - means[code]) * here[code];
+    all += off * off;
+    within += off_level * off_level;
+  }
+  // Of the numbers' variance, the share between the levels (Kelley 1935: without what chance adds); its root.
+  json ratio() const {
+    const auto levels =
+        static_cast<double>(std::count_if(counts, counts + kCodes, [](double n) { return n > 0; }));
+    // What is left of rounding is no variance.
+    if (levels < 2 || count < levels + 2 || !(all > 1e-12 * count * mean * mean) || !std::isfinite(all))
+      return nullptr;
+    return rounded(std::sqrt(std::max(0.0, 1 - within / (count - levels) / (all / (count - 1)))));
+  }
+};
+
+// Some categories side by side: the sums of one wait for each other, those of several do not.
+template <std::size_t kCount>
+void ratios(const Codes* codes, const Numbers& numbers, json* out) {
+  Sums sums[kCount];
+  const auto each = [&](auto use) {
+    for (std::size_t i = 0; i < numbers.rows.size(); ++i) {
+      for (std::size_t k = 0; k < kCount; ++k) use(sums[k], codes[k][numbers.rows[i]], numbers.values[i]);
+    }
+  };
+  each([](Sums& s, std::size_t code, double value) { s.first(code, value); });
+  for (Sums& s : sums) s.between();
+  each([](Sums& s, std::size_t code, double value) { s.second(code, value); });
+  for (std::size_t k = 0; k < kCount; ++k) out[k] = sums[k].ratio();
 }
 
 // Bergsma 2013: Cramér's V without what chance adds.
-json cramers_v(const std::vector<std::uint8_t>& x, const std::vector<std::uint8_t>& y) {
-  std::vector<std::uint32_t> table(kCodes * kCodes);
+json cramers_v(const Codes& x, const Codes& y) {
+  constexpr std::size_t kSide = kCodes + 1;
+  std::uint32_t table[kSide * kSide] = {};
+  const std::size_t samples = std::min(x.size(), y.size());
+  for (std::size_t i = 0; i < samples; ++i) ++table[x[i] * kSide + y[i]];
   double rows[kCodes] = {};
   double columns[kCodes] = {};
   double count = 0;
-  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (x[i] == kNoCode || y[i] == kNoCode) continue;
-    ++table[x[i] * kCodes + y[i]];
-    rows[x[i]] += 1;
-    columns[y[i]] += 1;
-    count += 1;
+  for (std::size_t i = 0; i < kCodes; ++i) {
+    for (std::size_t j = 0; j < kCodes; ++j) {
+      const double cell = table[i * kSide + j];
+      rows[i] += cell;
+      columns[j] += cell;
+    }
+    count += rows[i];
   }
   const auto levels = [](const double* counts) {
     return static_cast<double>(std::count_if(counts, counts + kCodes, [](double n) { return n > 0; }));
@@ -104,10 +157,12 @@ json cramers_v(const std::vector<std::uint8_t>& x, const std::vector<std::uint8_
   double share = -1;  // χ² / n
   for (std::size_t i = 0; i < kCodes; ++i) {
     if (rows[i] == 0) continue;
+    double parts[kCodes];
     for (std::size_t j = 0; j < kCodes; ++j) {
-      const double cell = table[i * kCodes + j];
-      if (cell > 0) share += cell * cell / (rows[i] * columns[j]);
+      const double cell = table[i * kSide + j];
+      parts[j] = cell * cell / (rows[i] * std::max(columns[j], 1.0));
     }
+    for (const double part : parts) share += part;
   }
   const double corrected = std::max(0.0, share - (k - 1) * (r - 1) / (count - 1));
   const double least = std::min(k - (k - 1) * (k - 1) / (count - 1), r - (r - 1) * (r - 1) / (count - 1)) - 1;
@@ -134,20 +189,29 @@ AssociationPlan AssociationPlan::make(const trainer::Schema& schema) {
 }
 
 json association_json(const AssociationPlan& plan, const RowSample& sample) {
-  json ratios = json::array();
+  json by_number = json::array();
   json v = json::array();
   if (sample.columns.size() == plan.size()) {
-    std::vector<std::vector<std::uint8_t>> codes;
+    std::vector<Codes> codes;
     for (std::size_t x = 0; x < plan.categories.size(); ++x) codes.push_back(codes_of(sample.columns[x]));
+    const std::size_t numbers = plan.numbers.size();
+    std::vector<json> all(codes.size() * numbers);
+    std::vector<json> some(codes.size());
+    for (std::size_t y = 0; y < numbers; ++y) {
+      const Numbers values(sample.columns[codes.size() + y], codes[0].size());
+      std::size_t x = 0;
+      for (; x + 4 <= codes.size(); x += 4) ratios<4>(&codes[x], values, &some[x]);
+      for (; x < codes.size(); ++x) ratios<1>(&codes[x], values, &some[x]);
+      for (x = 0; x < codes.size(); ++x) all[x * numbers + y] = std::move(some[x]);
+    }
+    for (json& one : all) by_number.push_back(std::move(one));
     for (std::size_t x = 0; x < codes.size(); ++x) {
-      for (std::size_t y = 0; y < plan.numbers.size(); ++y)
-        ratios.push_back(ratio(codes[x], sample.columns[codes.size() + y]));
       for (std::size_t y = x + 1; y < codes.size(); ++y) v.push_back(cramers_v(codes[x], codes[y]));
     }
   }
   return {{"categories", plan.categories},
           {"numbers", plan.numbers},
-          {"ratios", std::move(ratios)},
+          {"ratios", std::move(by_number)},
           {"v", std::move(v)}};
 }
 

@@ -26,23 +26,27 @@ void BlockParser::shuffle_good_rows() {
   }
 }
 
-void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
+const BlockColumn& BlockParser::finish_column(std::size_t column) {
+  const ColumnStage& stage = stages_[column];
   const std::size_t rows = order_.size();
-  if (out.type != stage.type) out = BlockColumn{};
+  BlockColumn& out = finished_[static_cast<std::size_t>(stage.type)];
   out.type = stage.type;
   switch (stage.type) {
     case ColumnType::category:
-      return finish_category(stage, out);
+      finish_category(stage, levels_[column], out);
+      break;
     case ColumnType::text:
-      return finish_text(stage, out);
+      finish_text(stage, out);
+      break;
     case ColumnType::sparse:
-      return finish_sparse(stage, out);
+      finish_sparse(stage, out);
+      break;
     case ColumnType::real:
       out.valid.resize(rows);
       out.reals.resize(rows);
       if (!stage_loops::pick(stage.reals.data(), order_.data(), rows, out.reals.data(), out.valid.data()))
         out.valid.clear();
-      return;
+      break;
     default:
       out.valid.resize(rows);
       out.integers.resize(rows);
@@ -50,11 +54,13 @@ void BlockParser::finish_column(const ColumnStage& stage, BlockColumn& out) {
                              out.valid.data()))
         out.valid.clear();
   }
+  return out;
 }
 
-void BlockParser::finish_category(const ColumnStage& stage, BlockColumn& out) {
+void BlockParser::finish_category(const ColumnStage& stage, std::uint32_t& levels, BlockColumn& out) {
   const std::size_t rows = order_.size();
-  dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, out.ends.size(), codes_);
+  dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, levels, codes_);
+  levels = static_cast<std::uint32_t>(dictionary_.size());
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);
   out.valid.resize(rows);

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "daemon/ingest/utf8.hpp"
-#include "trainer/data/block_encode.hpp"
 
 namespace samovar::ingest {
 
@@ -33,7 +32,7 @@ Result<std::unique_ptr<BlockParser>> BlockParser::create(const BlockRules& rules
 BlockParser::BlockParser(const BlockRules& rules)
     : rules_(rules), columns_(rules.schema.columns.size()), stats_(rules.schema, rules.distinct) {
   stages_.resize(columns_);
-  block_.columns.resize(columns_);
+  levels_.resize(columns_);
 }
 
 void BlockParser::parse(ShardText& in, ParsedBlock& out) {
@@ -56,15 +55,17 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
 
   shuffle_good_rows();
   if (order_.empty()) return;
-  out.rows = block_.rows = static_cast<std::uint32_t>(order_.size());
+  out.rows = static_cast<std::uint32_t>(order_.size());
   stats_.begin({in.sample_share, in.moments_share}, out.rows, out.stats);
+  encoder_.begin(out.rows, columns_, out.room);
   for (std::size_t c = 0; c < columns_; ++c) {
-    finish_column(stages_[c], block_.columns[c]);
-    stats_.add(c, block_.columns[c], dictionary_, in.text.data());
-    out.types.push_back(stages_[c].type);
+    const trainer::BlockColumn& column = finish_column(c);
+    stats_.add(c, column, dictionary_, in.text.data());
+    encoder_.add(column);
+    out.types.push_back(column.type);
   }
-  stats_.finish(block_);
-  out.encoded = trainer::encode_block_over(block_, out.room);
+  stats_.finish();
+  out.encoded = encoder_.finish();
 }
 
 std::string_view BlockParser::row_text(std::uint32_t row) const {

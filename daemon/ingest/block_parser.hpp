@@ -2,6 +2,7 @@
 //
 // Threading: one parser per thread; it keeps its memory from block to block.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@
 #include "daemon/ingest/line_parser.hpp"
 #include "daemon/ingest/row_splitter.hpp"
 #include "daemon/ingest/shard_text.hpp"
-#include "trainer/data/block.hpp"
+#include "trainer/data/block_encode.hpp"
 
 namespace samovar::ingest {
 
@@ -81,8 +82,8 @@ class BlockParser {
   std::string_view row_text(std::uint32_t row) const;
 
   void shuffle_good_rows();
-  void finish_column(const ColumnStage& stage, trainer::BlockColumn& out);
-  void finish_category(const ColumnStage& stage, trainer::BlockColumn& out);
+  const trainer::BlockColumn& finish_column(std::size_t column);
+  void finish_category(const ColumnStage& stage, std::uint32_t& levels, trainer::BlockColumn& out);
   void finish_text(const ColumnStage& stage, trainer::BlockColumn& out);
   void finish_sparse(const ColumnStage& stage, trainer::BlockColumn& out);
 
@@ -104,7 +105,11 @@ class BlockParser {
   std::vector<std::uint32_t> unfit_;
   BlockDictionary dictionary_;
   std::vector<std::uint32_t> codes_;
-  trainer::BlockColumns block_;
+  std::vector<std::uint32_t> levels_;  // by column: how many the block before had
+  // One of each type is enough: a column is packed before the next is made.
+  static constexpr auto kTypes = static_cast<std::size_t>(trainer::ColumnType::sparse) + 1;
+  std::array<trainer::BlockColumn, kTypes> finished_;
+  trainer::BlockEncoder encoder_;
   StatsMaker stats_;
 };
 

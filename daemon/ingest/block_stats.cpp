@@ -21,6 +21,19 @@ constexpr auto kNoWord = static_cast<std::uint64_t>(kNoInteger);
 inline bool absent(double value) noexcept { return value != value; }
 inline bool absent(std::int64_t value) noexcept { return value == kNoInteger; }
 
+// Of bytes that are 0 or 1, eight at a time.
+std::uint64_t count_ones(const std::vector<std::uint8_t>& bytes) noexcept {
+  std::uint64_t count = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data() + i, sizeof eight);
+    count += eight * 0x0101'0101'0101'0101 >> 56;
+  }
+  for (; i < bytes.size(); ++i) count += bytes[i];
+  return count;
+}
+
 template <class T>
 void add_moments(const std::vector<T>& values, ColumnStats& stats) {
   stats_loops::Moments moments;
@@ -102,9 +115,13 @@ StatsPlan StatsPlan::make(const trainer::Schema& schema, std::uint64_t rows_expe
 }
 
 StatsMaker::StatsMaker(const trainer::Schema& schema, DistinctCounters& distinct)
-    : distinct_(distinct), association_(AssociationPlan::make(schema)) {
+    : distinct_(distinct),
+      association_(AssociationPlan::make(schema)),
+      place_(schema.columns.size(), AssociationPlan::kNone) {
   for (std::size_t c = 0; c < schema.columns.size() && numbers_.size() < Comoments::kColumnsMax; ++c) {
-    if (is_number(schema.columns[c].type)) numbers_.push_back(static_cast<std::uint32_t>(c));
+    if (!is_number(schema.columns[c].type)) continue;
+    place_[c] = static_cast<std::uint32_t>(numbers_.size());
+    numbers_.push_back(static_cast<std::uint32_t>(c));
   }
   deviations_.resize(numbers_.size());
   presence_.resize(numbers_.size());
@@ -153,6 +170,7 @@ void StatsMaker::add(std::size_t column, const BlockColumn& data, const BlockDic
 void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
   const std::vector<std::int64_t>& values = data.integers;
   add_moments(values, stats);
+  add_deviations(column, values, stats.mean);
   add_rows(column, [&](std::size_t i) {
     return absent(values[i]) ? RowSample::kMissing
                              : std::bit_cast<std::uint64_t>(static_cast<double>(values[i]));
@@ -195,6 +213,7 @@ void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, Colum
 
 void StatsMaker::add_reals(std::size_t column, const BlockColumn& data, ColumnStats& stats) {
   add_moments(data.reals, stats);
+  add_deviations(column, data.reals, stats.mean);
   add_rows(column, [&](std::size_t i) {
     return absent(data.reals[i]) ? RowSample::kMissing : std::bit_cast<std::uint64_t>(data.reals[i]);
   });
@@ -224,10 +243,8 @@ void StatsMaker::count_distinct(std::size_t column, const std::uint64_t* words, 
 void StatsMaker::add_category(std::size_t column, const BlockColumn& data, const BlockDictionary& dictionary,
                               const char* text, ColumnStats& stats) {
   const std::size_t levels = dictionary.size();
-  stats.missing = data.valid.empty()
-                      ? 0
-                      : static_cast<std::uint64_t>(std::count(data.valid.begin(), data.valid.end(), 0));
-  stats.present = rows_ - stats.missing;
+  stats.present = data.valid.empty() ? rows_ : count_ones(data.valid);
+  stats.missing = rows_ - stats.present;
   stats.levels_complete = levels <= kLevelsCounted || out_->sampled_rows == rows_;
   hashes_.resize(levels);
   std::uint64_t* const hashes = hashes_.data();
@@ -311,27 +328,26 @@ void StatsMaker::add_text(std::size_t column, const BlockColumn& data, ColumnSta
   for (LevelCount& level : stats.levels) level.count = level.count * rows_ / out_->sampled_rows;
 }
 
-void StatsMaker::finish(const trainer::BlockColumns& block) {
+template <class T>
+void StatsMaker::add_deviations(std::size_t column, const std::vector<T>& values, double mean) {
+  const std::size_t k = place_[column];
+  if (k == AssociationPlan::kNone) return;
+  deviations_[k].resize(moment_rows_);
+  presence_[k].resize(moment_rows_);
+  bool complete = true;
+  for (std::size_t i = 0; i < moment_rows_; ++i) {
+    const bool gone = absent(values[i]);
+    deviations_[k][i] = gone ? 0.0 : static_cast<double>(values[i]) - mean;
+    presence_[k][i] = gone ? 0.0 : 1.0;
+    complete &= !gone;
+  }
+  if (complete) presence_[k].clear();
+}
+
+void StatsMaker::finish() {
   Comoments& moments = out_->comoments;
   moments.columns = numbers_;
   moments.pairs.clear();
-  for (std::size_t k = 0; k < numbers_.size(); ++k) {
-    const BlockColumn& data = block.columns[numbers_[k]];
-    const double mean = out_->columns[numbers_[k]].mean;
-    deviations_[k].resize(moment_rows_);
-    presence_[k].assign(moment_rows_, 1.0);
-    bool complete = true;
-    for (std::size_t i = 0; i < moment_rows_; ++i) {
-      const double value = data.type == ColumnType::real ? data.reals[i]
-                           : absent(data.integers[i])    ? std::nan("")
-                                                         : static_cast<double>(data.integers[i]);
-      const bool gone = absent(value);
-      deviations_[k][i] = gone ? 0.0 : value - mean;
-      presence_[k][i] = gone ? 0.0 : 1.0;
-      complete &= !gone;
-    }
-    if (complete) presence_[k].clear();
-  }
   for (std::size_t x = 0; x < numbers_.size(); ++x) {
     for (std::size_t y = x + 1; y < numbers_.size(); ++y) moments.pairs.push_back(pair(x, y));
   }

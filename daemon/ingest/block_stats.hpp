@@ -105,7 +105,7 @@ class StatsMaker {
   // Of each column once it is finished; `dictionary` is that of a category.
   void add(std::size_t column, const trainer::BlockColumn& data, const BlockDictionary& dictionary,
            const char* text);
-  void finish(const trainer::BlockColumns& block);
+  void finish();
 
  private:
   void add_integers(std::size_t column, const trainer::BlockColumn& data, ColumnStats& stats);
@@ -115,6 +115,8 @@ class StatsMaker {
   void add_text(std::size_t column, const trainer::BlockColumn& data, ColumnStats& stats);
   void count_distinct(std::size_t column, const std::uint64_t* words, std::size_t count,
                       std::uint64_t missing);
+  template <class T>
+  void add_deviations(std::size_t column, const std::vector<T>& values, double mean);
   PairMoments pair(std::size_t x, std::size_t y) const;
   // The first rows of a column that is in the plan, each as word(row).
   template <class Word>
@@ -123,6 +125,7 @@ class StatsMaker {
   DistinctCounters& distinct_;
   const AssociationPlan association_;
   std::vector<std::uint32_t> numbers_;
+  std::vector<std::uint32_t> place_;  // by column: in numbers_, or kNone
   BlockStats* out_ = nullptr;
   std::uint32_t rows_ = 0;
   std::uint32_t moment_rows_ = 0;

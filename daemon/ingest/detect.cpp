@@ -7,6 +7,7 @@
 #include "daemon/ingest/detect_encoding.hpp"
 #include "daemon/ingest/detect_magic.hpp"
 #include "daemon/ingest/detect_parts.hpp"
+#include "daemon/ingest/sampled_source.hpp"
 
 namespace samovar::ingest {
 namespace {
@@ -30,28 +31,32 @@ class ReplaySource final : public Source {
   std::size_t at_ = 0;
 };
 
-// Fills `out` as far as the source goes.
-Result<std::size_t> read_full(Source& source, MutableBytes out) {
+// As far as the source goes, and not beyond `bytes_max`.
+Result<Bytes> read_full(Source& source, std::size_t bytes_max) {
+  Bytes out;
   std::size_t have = 0;
-  while (have < out.size()) {
-    SAMOVAR_TRY(const std::size_t size, source.read(out.subspan(have)));
+  while (have < bytes_max) {
+    SAMOVAR_TRY(const std::size_t size, source.read(more_room(out, have, bytes_max)));
     if (size == 0) break;
     have += size;
   }
-  return have;
+  out.resize(have);
+  return out;
 }
 
 // Of what is only the beginning of a file: that it ends in the middle is no fault.
-Result<std::size_t> read_sample(Source& source, bool whole, MutableBytes out) {
+Result<Bytes> read_sample(Source& source, bool whole, std::size_t bytes_max) {
+  Bytes out;
   std::size_t have = 0;
-  while (have < out.size()) {
-    auto size = source.read(out.subspan(have));
+  while (have < bytes_max) {
+    auto size = source.read(more_room(out, have, bytes_max));
     if (!size && !whole && have > 0) break;
     if (!size) return std::move(size).error();
     if (*size == 0) break;
     have += *size;
   }
-  return have;
+  out.resize(have);
+  return out;
 }
 
 Result<void> refuse(ByteView head) {
@@ -90,19 +95,15 @@ Error empty_file() { return Error{Errc::invalid, "the file is empty: there is no
 
 Result<Detection> detect(Source& raw, [[maybe_unused]] std::string_view file_name, const ParseHints& hints) {
   Detection out;
-  Bytes head(kMagicBytes);
-  SAMOVAR_TRY(const std::size_t head_size, read_full(raw, head));
-  head.resize(head_size);
+  SAMOVAR_TRY(const Bytes head, read_full(raw, kMagicBytes));
   if (head.empty()) return empty_file();
   SAMOVAR_CHECK(refuse(head));
   out.options.compression = detect_compression(head);
 
   ReplaySource replay(head, &raw);
   SAMOVAR_TRY(const auto unpacked, open_unpacked(replay, out.options.compression));
-  Bytes packed_sample(kSampleBytesMax);
-  SAMOVAR_TRY(const std::size_t sample_size, read_full(*unpacked, packed_sample));
-  packed_sample.resize(sample_size);
-  const bool whole = sample_size < kSampleBytesMax;
+  SAMOVAR_TRY(const Bytes packed_sample, read_full(*unpacked, kSampleBytesMax));
+  const bool whole = packed_sample.size() < kSampleBytesMax;
   if (packed_sample.empty()) return empty_file();
   SAMOVAR_CHECK(refuse(packed_sample));
 
@@ -113,11 +114,10 @@ Result<Detection> detect(Source& raw, [[maybe_unused]] std::string_view file_nam
   }
   const auto decoded =
       make_transcoder(std::make_unique<ReplaySource>(packed_sample, nullptr), out.options.encoding);
-  Bytes text(kSampleBytesMax);
-  SAMOVAR_TRY(const std::size_t text_size, read_sample(*decoded, whole, text));
+  SAMOVAR_TRY(const Bytes text, read_sample(*decoded, whole, kSampleBytesMax));
   // Latin-1 grows by transcoding: what did not fit is missing at the end, as in any sample.
-  const bool text_whole = whole && text_size < kSampleBytesMax;
-  const SampleText sample{as_text(ByteView(text).first(text_size)), text_whole};
+  const bool text_whole = whole && text.size() < kSampleBytesMax;
+  const SampleText sample{as_text(text), text_whole};
   if (sample.text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Error{Errc::invalid, "the file holds nothing but blanks and line ends"};
   if (!sample.whole && sample.text.find_first_of("\r\n") == std::string_view::npos)

@@ -23,7 +23,7 @@ std::size_t find(const char* text, std::size_t begin, std::size_t end, char c) n
 
 RecordCutter::RecordCutter(Source& source, const CutRules& rules)
     : source_(source), rules_(rules), capacity_(2 * kReadBytes) {
-  buffer_ = std::make_unique<char[]>(capacity_ + kTextSlack);
+  buffer_ = std::make_unique_for_overwrite<char[]>(capacity_ + kRowSlack);
 }
 
 Result<void> RecordCutter::fill() {
@@ -38,7 +38,7 @@ Result<void> RecordCutter::fill() {
   const std::size_t goal = end_ + std::max(kReadBytes, end_);
   if (goal > capacity_) {
     const std::size_t larger = std::max(2 * capacity_, goal);
-    auto grown = std::make_unique<char[]>(larger + kTextSlack);
+    auto grown = std::make_unique_for_overwrite<char[]>(larger + kRowSlack);
     std::memcpy(grown.get(), buffer_.get(), end_);
     buffer_ = std::move(grown);
     capacity_ = larger;

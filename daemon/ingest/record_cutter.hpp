@@ -22,7 +22,7 @@ struct CutRules {
   char delimiter = ',';
 };
 
-// Whole records, in order. The text stays until the next call; kTextSlack bytes after it are readable.
+// Whole records, in order. The text stays until the next call; kRowSlack bytes after it are readable.
 struct RecordBatch {
   struct Record {
     std::uint32_t begin = 0;

@@ -10,14 +10,21 @@
 
 namespace samovar::ingest {
 
+// Room behind the first `have` bytes, more and more of it until there is `bytes_max` in all: most files are
+// small.
+inline MutableBytes more_room(Bytes& bytes, std::size_t have, std::size_t bytes_max) {
+  constexpr std::size_t kFirst = 16u << 10;
+  if (have == bytes.size()) bytes.resize(std::min(bytes_max, std::max(kFirst, 4 * have)));
+  return MutableBytes(bytes).subspan(have);
+}
+
 class SampledSource final : public Source {
  public:
   static Result<std::unique_ptr<SampledSource>> open(Source& inner) {
     std::unique_ptr<SampledSource> source(new SampledSource(inner));
-    source->sample_.resize(kSampleBytes);
     std::size_t size = 0;
     while (size < kSampleBytes) {
-      SAMOVAR_TRY(const std::size_t got, inner.read(MutableBytes(source->sample_).subspan(size)));
+      SAMOVAR_TRY(const std::size_t got, inner.read(more_room(source->sample_, size, kSampleBytes)));
       if (got == 0) {
         source->whole_ = true;
         break;

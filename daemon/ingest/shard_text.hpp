@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "daemon/ingest/stage_loops.hpp"
 #include "daemon/ingest/text_marks.hpp"
 
 namespace samovar::ingest {
@@ -32,7 +33,7 @@ class TextBuffer {
   void reserve(std::size_t bytes) {
     if (bytes <= capacity_ && memory_) return;
     if (memory_) bytes = std::max(bytes, capacity_ + capacity_ / 2);
-    std::size_t whole = kFront + bytes + 2 * kTextSlack;
+    std::size_t whole = kFront + bytes + kBehind;
     // Rows go to all shards in turn: with small pages nearly every one would miss the address cache. Only
     // where a large page is filled nearly whole: it takes its memory at once.
     const bool large =
@@ -46,11 +47,12 @@ class TextBuffer {
     else
       std::memset(grown, 0, kFront);
     memory_.reset(static_cast<char*>(grown));
-    capacity_ = whole - kFront - 2 * kTextSlack;
+    capacity_ = whole - kFront - kBehind;
   }
 
  private:
   static constexpr std::size_t kLargePage = 2u << 20;
+  static constexpr std::size_t kBehind = kRowSlack + kTextSlack;
   struct Free {
     void operator()(char* memory) const noexcept { std::free(memory); }
   };
@@ -70,15 +72,10 @@ struct ShardText {
 
   std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(ends.size()); }
 
-  // `row` may be read for kTextSlack bytes past its end.
+  // `row` may be read for kRowSlack bytes past its end.
   void append(const char* row, std::size_t bytes, std::uint64_t line) {
     char* out = text.data() + size;
-    if (bytes <= 512) {
-      // Whole steps of 32 bytes: what is written too much is overwritten by the next row.
-      for (std::size_t i = 0; i < bytes; i += 32) std::memcpy(out + i, row + i, 32);
-    } else {
-      std::memcpy(out, row, bytes);
-    }
+    stage_loops::copy_row(row, bytes, out);
     out[bytes] = '\n';
     ends.push_back(static_cast<std::uint32_t>(size + bytes));
     lines.push_back(line);

@@ -1,5 +1,6 @@
 #include "daemon/ingest/stage_loops.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include "daemon/ingest/column_stage.hpp"
@@ -17,43 +18,28 @@ namespace {
 const bool kHasWide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 
-struct Places {
-  __m512i begin;
-  __m512i end;
-  __m512i size;
-};
-
-// Both marks of a cell lie side by side: one gather of eight bytes has them.
-SAMOVAR_WIDE inline void places(const std::uint32_t* marks, const __m512i& rows, Places& out) noexcept {
-  const __m512i both = _mm512_i64gather_epi64(rows, marks, 4);
-  out.begin = _mm512_and_si512(_mm512_add_epi32(both, _mm512_set1_epi64(1)), _mm512_set1_epi64(0xffff'ffff));
-  out.end = _mm512_srli_epi64(both, 32);
-  out.size = _mm512_sub_epi64(out.end, out.begin);
-}
-
-SAMOVAR_WIDE inline void row_steps(std::size_t stride, __m512i& out) noexcept {
-  out = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
-                           _mm512_set1_epi64(static_cast<long long>(stride)));
-}
-
 SAMOVAR_WIDE std::uint32_t integers_wide(const char* text, const std::uint32_t* marks, std::size_t stride,
                                          std::uint32_t rows, std::int64_t* out, std::uint32_t* odd,
                                          std::uint32_t& odds) noexcept {
-  __m512i steps;
-  row_steps(stride, steps);
   const __m512i bits = _mm512_set1_epi64(64);
   const __m512i zeros = _mm512_set1_epi8('0');
   const __m512i none = _mm512_set1_epi64(std::numeric_limits<long long>::min());
   const std::uint32_t whole = rows / 8 * 8;
   for (std::uint32_t row = 0; row < whole; row += 8) {
-    Places at;
-    places(marks + row * stride, steps, at);
-    // The word ends with the last digit.
-    const __m512i word = _mm512_i64gather_epi64(_mm512_sub_epi64(at.end, _mm512_set1_epi64(8)), text, 1);
-    const __m512i first = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, _mm512_slli_epi64(at.size, 3)));
+    // Loads one by one, which are quicker than gathers here.
+    alignas(64) std::uint64_t words[8];
+    alignas(64) std::uint64_t sizes[8];
+#pragma GCC unroll 8
+    for (std::size_t lane = 0; lane < 8; ++lane, marks += stride) {
+      words[lane] = load_word(text + marks[1] - 8);  // it ends with the last digit
+      sizes[lane] = marks[1] - marks[0] - 1;         // of 32 bits: before the first cell stands mark -1
+    }
+    const __m512i word = _mm512_load_si512(words);
+    const __m512i size = _mm512_load_si512(sizes);
+    const __m512i first = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, _mm512_slli_epi64(size, 3)));
     const __mmask8 negative =
         _mm512_cmpeq_epi64_mask(_mm512_and_si512(first, _mm512_set1_epi64(0xff)), _mm512_set1_epi64('-'));
-    const __m512i digits = _mm512_mask_sub_epi64(at.size, negative, at.size, _mm512_set1_epi64(1));
+    const __m512i digits = _mm512_mask_sub_epi64(size, negative, size, _mm512_set1_epi64(1));
     const __m512i shift = _mm512_sub_epi64(bits, _mm512_slli_epi64(digits, 3));
     // What stands before the first digit becomes 0.
     const __m512i kept = _mm512_sllv_epi64(_mm512_srlv_epi64(word, shift), shift);
@@ -64,7 +50,7 @@ SAMOVAR_WIDE std::uint32_t integers_wide(const char* text, const std::uint32_t* 
     const __m512i fours = _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001'0064));
     const __m512i eights =
         _mm512_add_epi64(_mm512_mul_epu32(fours, _mm512_set1_epi64(10'000)), _mm512_srli_epi64(fours, 32));
-    const __mmask8 empty = _mm512_cmpeq_epi64_mask(at.size, _mm512_setzero_si512());
+    const __mmask8 empty = _mm512_cmpeq_epi64_mask(size, _mm512_setzero_si512());
     __m512i result = _mm512_mask_sub_epi64(eights, negative, _mm512_setzero_si512(), eights);
     result = _mm512_mask_mov_epi64(result, empty, none);
     _mm512_storeu_si512(out + row, result);
@@ -89,14 +75,34 @@ SAMOVAR_WIDE inline __mmask8 gone(const __m512i& values, double) noexcept {
   return _mm512_cmp_pd_mask(reals, reals, _CMP_UNORD_Q);
 }
 
+// Always a whole number of steps: rows differ by some bytes, and a loop as long as the row would be
+// mispredicted at the end of most of them.
+template <std::size_t kSteps>
+SAMOVAR_WIDE inline void copy_steps(const char* row, char* out) noexcept {
+  __m512i steps[kSteps];
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kSteps; ++i) steps[i] = _mm512_loadu_si512(row + 64 * i);
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kSteps; ++i) _mm512_storeu_si512(out + 64 * i, steps[i]);
+}
+SAMOVAR_WIDE void copy_row_wide(const char* row, std::size_t bytes, char* out) noexcept {
+  if (bytes <= 64) return copy_steps<1>(row, out);
+  if (bytes <= 128) return copy_steps<2>(row, out);
+  if (bytes <= 256) return copy_steps<4>(row, out);
+  copy_steps<8>(row, out);
+}
+
 template <class T>
 SAMOVAR_WIDE std::size_t pick_wide(const T* in, const std::uint32_t* order, std::size_t count, T* out,
                                    std::uint8_t* valid, bool& missing) noexcept {
   const std::size_t whole = count / 8 * 8;
   unsigned any = 0;
   for (std::size_t i = 0; i < whole; i += 8) {
-    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(order + i));
-    const __m512i values = _mm512_i32gather_epi64(at, in, 8);
+    // Loads one by one, as above.
+    alignas(64) T eight[8];
+#pragma GCC unroll 8
+    for (std::size_t lane = 0; lane < 8; ++lane) eight[lane] = in[order[i + lane]];
+    const __m512i values = _mm512_load_si512(eight);
     const __mmask8 absent = gone(values, T{});
     any |= absent;
     _mm512_storeu_si512(out + i, values);
@@ -113,8 +119,10 @@ SAMOVAR_WIDE std::size_t pick_wide(const std::uint32_t* in, const std::uint32_t*
   const __m512i none = _mm512_set1_epi32(-1);
   unsigned any = 0;
   for (std::size_t i = 0; i < whole; i += 16) {
-    const __m512i at = _mm512_loadu_si512(order + i);
-    const __m512i values = _mm512_i32gather_epi32(at, in, 4);
+    alignas(64) std::uint32_t sixteen[16];
+#pragma GCC unroll 16
+    for (std::size_t lane = 0; lane < 16; ++lane) sixteen[lane] = in[order[i + lane]];
+    const __m512i values = _mm512_load_si512(sixteen);
     const __mmask16 present = _mm512_cmpneq_epi32_mask(values, none);
     any |= static_cast<unsigned>(present) ^ 0xffff;
     _mm512_storeu_si512(out + i, values);
@@ -188,6 +196,17 @@ __attribute__((target("bmi2"))) void cells_bmi2(const char* text, const std::uin
   }
 }
 #endif
+
+void copy_row(const char* row, std::size_t bytes, char* out) noexcept {
+  if (bytes > 512) {
+    std::memcpy(out, row, bytes);
+    return;
+  }
+#if defined(__x86_64__)
+  if (kHasWide) return copy_row_wide(row, bytes, out);
+#endif
+  for (std::size_t i = 0; i < bytes; i += 32) std::memcpy(out + i, row + i, 32);
+}
 
 void cells(const char* text, const std::uint32_t* marks, std::size_t stride, std::uint32_t rows,
            Cell* out) noexcept {

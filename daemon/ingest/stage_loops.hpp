@@ -31,4 +31,8 @@ bool pick(const double* in, const std::uint32_t* order, std::size_t count, doubl
 bool pick(const std::uint32_t* in, const std::uint32_t* order, std::size_t count, std::uint32_t* out,
           std::uint8_t* valid) noexcept;
 
+// Copies a row. Up to kRowSlack bytes more are read and written: what is too much is overwritten by the next
+// row.
+void copy_row(const char* row, std::size_t bytes, char* out) noexcept;
+
 }  // namespace samovar::ingest::stage_loops

@@ -226,6 +226,25 @@ __attribute__((target("avx2,bmi,popcnt"))) std::size_t find_ends_avx2(const char
   return static_cast<std::size_t>(out - first);
 }
 
+__attribute__((target("avx512bw,bmi,popcnt"))) std::size_t find_ends_avx512(const char* text,
+                                                                            std::size_t begin,
+                                                                            std::size_t end, char newline,
+                                                                            char quote, std::uint32_t* out,
+                                                                            bool& quote_seen) noexcept {
+  const __m512i n = _mm512_set1_epi8(newline);
+  const __m512i q = _mm512_set1_epi8(quote);
+  const std::uint32_t* const first = out;
+  std::uint64_t quotes = 0;
+  for (std::size_t at = begin; at < end; at += 64) {
+    const __m512i v = _mm512_loadu_si512(text + at);
+    const std::uint64_t inside = below(end - at);
+    quotes |= _mm512_cmpeq_epi8_mask(v, q) & inside;
+    out = write_ends(_mm512_cmpeq_epi8_mask(v, n) & inside, at, out);
+  }
+  quote_seen |= quotes != 0;
+  return static_cast<std::size_t>(out - first);
+}
+
 #elif defined(__aarch64__)
 
 // NEON has no movemask: each byte keeps the one bit that is its place, and pairwise sums bring them together.
@@ -317,7 +336,9 @@ std::size_t find_marks_with(MarksVariant variant, const char* text, std::size_t 
 std::size_t find_line_ends(const char* text, std::size_t begin, std::size_t end, char newline, char quote,
                            std::uint32_t* out, bool& quote_seen) noexcept {
 #if defined(__x86_64__)
+  static const bool quickest = marks_variant_runs(MarksVariant::avx512);
   static const bool quick = marks_variant_runs(MarksVariant::avx2);
+  if (quickest) return find_ends_avx512(text, begin, end, newline, quote, out, quote_seen);
   if (quick) return find_ends_avx2(text, begin, end, newline, quote, out, quote_seen);
 #endif
   TextTraits traits;

@@ -9,6 +9,8 @@ namespace samovar::ingest {
 
 // Vector loads may go this far past the end of a text: it must be readable, its content does not matter.
 inline constexpr std::size_t kTextSlack = 64;
+// And so far past the end of a row that is copied.
+inline constexpr std::size_t kRowSlack = 256;
 
 struct TextMarks {
   char first = ',';

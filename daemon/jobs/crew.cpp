@@ -102,6 +102,20 @@ void Crew::ended(std::uint32_t number, bool good, std::string error, MonoTime no
   lose(found->second, std::move(error), now);
 }
 
+void Crew::no_room(std::uint32_t number, std::string error, MonoTime now) {
+  const auto found = workers_.find(number);
+  if (found == workers_.end() || !is_active(found->second)) return;
+  const std::string text = error;
+  lose(found->second, std::move(error), now);
+  std::erase_if(notes_,
+                [&](const Note& one) { return one.kind == "lost" && one.node == found->second.node; });
+  const auto rest = std::count_if(workers_.begin(), workers_.end(),
+                                  [this](const auto& one) { return is_active(one.second); });
+  notes_.push_back(
+      {"left", found->second.node,
+       fmt::format("Node {} is left out, going on with {}: {}.", name(found->second.node), rest, text)});
+}
+
 void Crew::lose(Worker& worker, std::string error, MonoTime now) {
   const bool worked = worker.state == State::working;
   worker.state = State::lost;

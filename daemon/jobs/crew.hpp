@@ -81,6 +81,8 @@ class Crew {
   void ready(std::uint32_t number, std::uint64_t turn, MonoTime now);
   void heard(std::uint32_t number, MonoTime now);
   void ended(std::uint32_t number, bool good, std::string error, MonoTime now);
+  // Its node has no room for it: likewise, and people are told why. That node is not up for the time being.
+  void no_room(std::uint32_t number, std::string error, MonoTime now);
   // After each event and now and then. `trains`: the lead is in the phase in which others may join.
   Orders next(MonoTime now, bool trains);
   // Nobody is hired or given work any more; who falls silent is still noticed.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/jobs/job_power.hpp"
 #include "daemon/jobs/model_service.hpp"
 #include "trainer/spec.hpp"
 
@@ -28,10 +29,15 @@ struct PastJob {
   JobSize size;
   double seconds = 0;
   double joules = 0;
+  double speed_share = 1;  // held back by a budget
 };
 
 // The jobs, newest first.
 Estimate estimate_job(const trainer::JobSpec& spec, const JobSize& size, const std::vector<PastJob>& past);
+// What a limit in watts and a deadline make of it: an estimate at full speed becomes one of how it will be.
+// Watts beyond rest and speed go together, as with pacing by duty cycle.
+void plan_power(Estimate& estimate, const trainer::PowerSpec& power, const PowerFacts& facts,
+                std::optional<WallTime> deadline, WallTime now);
 // What the weights and the reading take.
 std::uint64_t memory_of(const trainer::JobSpec& spec, const JobSize& size);
 

@@ -206,7 +206,8 @@ void JobHistory::cut_after(std::uint64_t step) {
     workers_.clear();
     metric_.clear();
     best_.reset();
-    seconds = joules = 0;
+    seconds = joules = joules_error = box_joules = box_seconds = 0;
+    speed_share = 1;
     rows = 0;
     pass = 0;
     return;
@@ -247,6 +248,9 @@ Bytes JobHistory::encode() const {
               {"seconds", number_or_null(seconds)},
               {"joules", number_or_null(joules)},
               {"joules_estimated", joules_estimated},
+              {"joules_error", number_or_null(joules_error)},
+              {"box", {number_or_null(box_joules), number_or_null(box_seconds)}},
+              {"speed_share", number_or_null(speed_share)},
               {"rows", rows},
               {"pass", pass},
               {"names", metrics_.names},
@@ -274,6 +278,13 @@ Result<JobHistory> JobHistory::decode(ByteView bytes) {
     history.seconds = number(all.at("seconds"));
     history.joules = number(all.at("joules"));
     history.joules_estimated = all.at("joules_estimated").get<bool>();
+    // Those of an earlier version have none of these.
+    if (const auto at = all.find("joules_error"); at != all.end()) history.joules_error = number(*at);
+    if (const auto at = all.find("speed_share"); at != all.end()) history.speed_share = number(*at);
+    if (const auto at = all.find("box"); at != all.end()) {
+      history.box_joules = number(at->at(0));
+      history.box_seconds = number(at->at(1));
+    }
     history.rows = all.at("rows").get<std::uint64_t>();
     history.pass = all.at("pass").get<std::uint32_t>();
     if (const auto at = all.find("started_us"); at != all.end())

@@ -69,6 +69,10 @@ class JobHistory {
   double seconds = 0;
   double joules = 0;
   bool joules_estimated = true;
+  double joules_error = 0;  // how far off they may be
+  double box_joules = 0;    // of all nodes, with those at rest, while it ran,
+  double box_seconds = 0;   // as far as that was told
+  double speed_share = 1;   // how much of the time its workers were let work
   std::optional<WallTime> started_at;
   std::uint64_t rows = 0;
   std::uint32_t pass = 0;

@@ -200,6 +200,11 @@ Bytes encode(const JobNews& message) {
       out.number(message.bytes_sent);
       out.number(message.bytes_received);
       break;
+    case JobNews::What::energy:
+      put(out, message.joules_error);
+      put(out, message.busy_seconds);
+      put(out, message.duty_seconds);
+      break;
     case JobNews::What::step:
       out.sized(encode(message.step));
       break;
@@ -236,6 +241,12 @@ Result<JobNews> decode_job_news(ByteView body) {
       message.bytes_sent = in.number<std::uint64_t>();
       message.bytes_received = in.number<std::uint64_t>();
       good = good && std::isfinite(message.watts) && std::isfinite(message.joules) && message.joules >= 0;
+      break;
+    case JobNews::What::energy:
+      for (double* value : {&message.joules_error, &message.busy_seconds, &message.duty_seconds}) {
+        *value = real(in);
+        good = good && std::isfinite(*value) && *value >= 0;
+      }
       break;
     case JobNews::What::step: {
       SAMOVAR_TRY(message.step, decode_step(in.sized(kPartBytesMax)));

@@ -73,7 +73,15 @@ struct JobStop {
 };
 
 struct JobNews {
-  enum class What : std::uint8_t { ready = 1, alive = 2, step = 3, metric = 4, log = 5, ended = 6 };
+  enum class What : std::uint8_t {
+    ready = 1,
+    alive = 2,
+    step = 3,
+    metric = 4,
+    log = 5,
+    ended = 6,
+    energy = 7
+  };
   WorkerRef worker;
   What what = What::alive;
   // ready: to which order, and how many rows the blocks of the shards have that it named
@@ -92,6 +100,10 @@ struct JobNews {
   double joules = 0;  // of this worker's node above idle, since it began
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  // energy, beside `alive`; a home of an earlier version passes it over
+  double joules_error = 0;  // how far off `joules` may be
+  double busy_seconds = 0;  // since it began
+  double duty_seconds = 0;  // of them, as far as it was let work
 };
 
 struct JobPiece {

@@ -63,7 +63,7 @@ LocalModels::LocalModels(Loop& loop, Rng& rng, cluster::Cluster& cluster, Disk& 
       // Trainings of this and other nodes, and one batch of predictions beside them.
       workers_("models", 5, 8) {
   SAMOVAR_ASSERT(options_.exchange != nullptr);
-  relay_ = std::make_unique<PeerRelay>(loop_, *options_.exchange);
+  relay_ = std::make_unique<PeerRelay>(*options_.exchange);
 }
 
 LocalModels::~LocalModels() { stop(); }

@@ -7,6 +7,7 @@
 //   local_models_crew.cpp     a job that this node looks after: its workers on all nodes
 //   local_models_member.cpp   a worker of this node, from its order to its end
 //   local_models_train.cpp    what comes of a worker: checkpoints and the model version
+//   local_models_power.cpp    what it takes, and what it wants of the power budget
 //   local_models_live.cpp     how jobs stand, told to the other nodes
 //   local_models_history.cpp  curves and logs
 //   local_models_keep.cpp     the registry: stages, grants, exports, imports, removal
@@ -36,9 +37,11 @@
 #include "daemon/jobs/job_estimate.hpp"
 #include "daemon/jobs/job_history.hpp"
 #include "daemon/jobs/job_message.hpp"
+#include "daemon/jobs/job_power.hpp"
 #include "daemon/jobs/local_data.hpp"
 #include "daemon/jobs/model_service.hpp"
 #include "daemon/jobs/peer_relay.hpp"
+#include "daemon/jobs/power_work.hpp"
 #include "daemon/jobs/train_runner.hpp"
 #include "daemon/jobs/warm_models.hpp"
 #include "daemon/power/sample.hpp"
@@ -61,6 +64,9 @@ struct LocalModelsOptions {
   net::Exchange* exchange = nullptr;                         // also of a box alone: it speaks to itself
   std::function<std::vector<cluster::StorageNode>()> nodes;  // members, and who can be reached
   unsigned jobs_at_once = 2;                                 // that this node looks after
+  ZoneOffset zone_offset;                                    // of the box's time zone
+  std::function<PowerFacts()> power_facts;
+  std::function<const power::CapAnswer*()> power_told;  // by the leader; null while nobody says anything
   Duration home_lost = std::chrono::seconds(8);  // a job whose home is away so long is given to another node
 };
 
@@ -81,13 +87,14 @@ class LocalModels final : public ModelService {
   void stop();
   // Each second: what the node takes now.
   void on_sample(const power::Sample& sample);
+  PowerWork power_work() const;
   // The record changed, perhaps from elsewhere: a job whose owner is gone is not worked on.
   void on_job_changed(const std::string& id);
 
   Result<trainer::ParsedSpec> check(const cluster::Actor& actor, const nlohmann::json& spec) const override;
   Task<Result<std::vector<std::string>>> advise(cluster::Call call, trainer::JobSpec spec) override;
   Task<Result<Estimate>> estimate(cluster::Call call, trainer::JobSpec spec) override;
-  Task<Result<Job>> start(cluster::Call call, trainer::JobSpec spec) override;
+  Task<Result<Job>> start(cluster::Call call, trainer::JobSpec spec, int priority) override;
   std::vector<Job> jobs(const cluster::Actor& actor, const cluster::JobFilter& filter) const override;
   Result<Job> job(const cluster::Actor& actor, std::string_view id) const override;
   Result<JobMetrics> metrics(const cluster::Actor& actor, std::string_view id) const override;
@@ -98,6 +105,7 @@ class LocalModels final : public ModelService {
   Task<Result<Job>> cancel(cluster::Call call, std::string id) override;
   Task<Result<Job>> retry(cluster::Call call, std::string id) override;
   Task<Result<Job>> protect(cluster::Call call, std::string id, bool on) override;
+  Task<Result<Job>> prioritize(cluster::Call call, std::string id, int priority) override;
   Task<Result<void>> remove(cluster::Call call, std::string id) override;
   void listen(Listener listener) override;
 
@@ -196,8 +204,17 @@ class LocalModels final : public ModelService {
   std::vector<std::string> nodes_up(const Run& run) const;
   std::string node_name(const std::string& id) const;
   void on_news(const std::string& from, const JobNews& news);
+  void leave_out(Run& run, std::uint32_t number, const std::string& node, Error why);
   void take_metric(Run& run, JobWorker& worker, const MetricMessage& metric);
   void wake(Run& run);
+  // local_models_power.cpp
+  const power::JobGrant* grant_of(const std::string& id) const;
+  void watch_power(Run& run);
+  void tell_power_end(const Run& run);
+  std::optional<WallTime> deadline_of_job(const trainer::PowerSpec& power,
+                                          const cluster::JobRecord& record) const;
+  void show_power(Job& job) const;
+  void sum_energy(const Run& run);
 
   // local_models_member.cpp
   Task<Result<Bytes>> on_ask(std::string from, Bytes body);

@@ -8,6 +8,7 @@
 
 #include "base/failpoint.hpp"
 #include "base/log.hpp"
+#include "daemon/jobs/energy_error.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"
 #include "security/identity.hpp"
@@ -26,6 +27,8 @@ constexpr std::chrono::seconds kQuietMax{75};   // a last checkpoint may be larg
 constexpr std::chrono::seconds kCommitMax{60};  // the lead is done, its model is on its way into the state
 constexpr unsigned kRestartsMax = 8;            // without a new checkpoint
 constexpr std::chrono::seconds kRestartPause{1};
+constexpr std::chrono::seconds kFullFirst{60};  // until a node without room is asked again; doubles
+constexpr std::chrono::seconds kFullMax{960};
 
 // One place to switch training over several nodes off.
 constexpr bool kTogether = true;
@@ -44,7 +47,7 @@ CrewRules rules_of(const json& spec) {
 
 // Another worker, or the same one later, would fail in the same way.
 bool is_fatal(Errc code) {
-  return code == Errc::invalid || code == Errc::denied || code == Errc::not_found || code == Errc::no_space ||
+  return code == Errc::invalid || code == Errc::denied || code == Errc::not_found ||
          code == Errc::unsupported;
 }
 
@@ -73,8 +76,11 @@ std::string LocalModels::node_name(const std::string& id) const {
 std::vector<std::string> LocalModels::nodes_up(const Run& run) const {
   if (run.alone || !options_.nodes) return {self()};
   std::vector<std::string> up;
-  for (const auto& node : options_.nodes())
-    if ((node.reachable || node.id == self()) && !node.draining) up.push_back(node.id);
+  for (const auto& node : options_.nodes()) {
+    if ((!node.reachable && node.id != self()) || node.draining) continue;
+    const auto full = run.full.find(node.id);
+    if (full == run.full.end() || full->second.until <= loop_.clock().mono()) up.push_back(node.id);
+  }
   return up;
 }
 
@@ -96,6 +102,8 @@ Result<void> LocalModels::settle(Run& run, const cluster::JobRecord& record) {
   run.dataset_version = rows.version.version;
   run.size = size_of(parsed.spec, rows.version.rows, schema.columns.size());
   run.rules = rules_of(asked);
+  run.power = parsed.spec.power;
+  run.deadline = deadline_of_job(run.power, record);
   BlockMap map;
   for (const auto& shard : rows.version.shards)
     map.shards.push_back({shard.rows, shard.blocks, shard.node_ids});
@@ -238,6 +246,7 @@ Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord re
       history.seconds - std::chrono::duration<double>(loop_.clock().mono() - run->began).count();
   if (run->seconds_before < 0) run->seconds_before = history.seconds;
   run->joules_before = history.joules;
+  run->error_before = history.joules_error;
   run->rows_begin = history.rows;
   run->step = "fetching";
   run->share = 0;
@@ -256,7 +265,9 @@ Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord re
     const MonoTime now = loop_.clock().mono();
     if (now - looked >= kNodesEvery) {
       looked = now;
-      crew.set_up(nodes_up(*run));
+      const auto up = nodes_up(*run);
+      crew.set_up(up);
+      if (up.empty() && !run->full.empty() && !crew.begun()) run->fatal = run->full.begin()->second.why;
     }
     const auto known = cluster_.job(run->job_id);
     if (known && known->state == "done") {
@@ -327,6 +338,7 @@ Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord re
       tell_live(*run, false);
       tell(run->job_id);
     }
+    watch_power(*run);
     run->woken = false;
     co_await jobs::pause(loop_, kTurn);
   }
@@ -343,14 +355,31 @@ void LocalModels::take_metric(Run& run, JobWorker& worker, const MetricMessage& 
     if (name == "staleness") worker.staleness = value;
   }
   JobHistory& history = history_of(run.job_id);
+  const auto with_energy = [&metric](std::optional<double> watts, double joules) {
+    MetricMessage told = metric;
+    if (watts) told.values.emplace_back("watts", *watts);
+    if (watts || joules > 0) told.values.emplace_back("joules", joules);
+    return told;
+  };
   if (!run.alone) {
-    const JobMetrics point = history.add(worker.number, worker.node_id, metric);
+    const JobMetrics point =
+        history.add(worker.number, worker.node_id, with_energy(worker.watts, worker.joules));
     if (listener_.metric) listener_.metric(run.job_id, point);
   }
   if (run.alone || worker.number == run.crew->lead()) {
-    const JobMetrics point = history.add(metric);
+    const JobMetrics point = history.add(with_energy(worker.watts, history.joules));
     if (listener_.metric) listener_.metric(run.job_id, point);
   }
+}
+
+// Its disk or its memory is full: the others go on, and it is asked again later.
+void LocalModels::leave_out(Run& run, std::uint32_t number, const std::string& node, Error why) {
+  const MonoTime now = loop_.clock().mono();
+  Run::Full& full = run.full.try_emplace(node, Run::Full{{}, 0, why}).first->second;
+  full.until = now + std::min<Duration>(kFullMax, kFullFirst * (1u << std::min(full.times, 6u)));
+  ++full.times;
+  full.why = why;
+  run.crew->no_room(number, why.message(), now);
 }
 
 void LocalModels::on_news(const std::string& from, const JobNews& news) {
@@ -376,6 +405,11 @@ void LocalModels::on_news(const std::string& from, const JobNews& news) {
       worker.joules = news.joules;
       worker.bytes_sent = news.bytes_sent;
       worker.bytes_received = news.bytes_received;
+      break;
+    case JobNews::What::energy:
+      worker.joules_error = news.joules_error;
+      worker.busy_seconds = news.busy_seconds;
+      worker.duty_seconds = news.duty_seconds;
       break;
     case JobNews::What::step: {
       worker.step = news.step.step;
@@ -407,19 +441,35 @@ void LocalModels::on_news(const std::string& from, const JobNews& news) {
       if (!news.good && leads) run->committing = false;
       if (!news.good && !run->stop_told && run->end_state.empty() && (run->alone || is_fatal(news.code)))
         run->fatal = Error{news.code, news.error};
-      run->crew->ended(news.worker.number, news.good, news.error, now);
+      if (!news.good && news.code == Errc::no_space && !run->alone && !run->stop_told)
+        leave_out(*run, news.worker.number, from, Error{news.code, news.error});
+      else
+        run->crew->ended(news.worker.number, news.good, news.error, now);
       run->live_due = true;
       break;
   }
-  double joules = run->joules_before;
-  bool estimated = false;
-  for (const auto& [number, one] : run->workers) {
-    joules += one.joules;
-    estimated = estimated || one.watts_estimated;
-  }
-  history_of(run->job_id).joules = joules;
-  history_of(run->job_id).joules_estimated = estimated;
+  sum_energy(*run);
   wake(*run);
+}
+
+void LocalModels::sum_energy(const Run& run) {
+  JobHistory& history = history_of(run.job_id);
+  double joules = run.joules_before;
+  double busy = 0;
+  double duty = 0;
+  bool estimated = false;
+  std::vector<WorkerEnergy> energies;
+  for (const auto& [number, one] : run.workers) {
+    joules += one.joules;
+    busy += one.busy_seconds;
+    duty += one.duty_seconds;
+    estimated = estimated || one.watts_estimated;
+    energies.push_back({one.node_id, one.joules_error, one.watts_estimated});
+  }
+  history.joules = joules;
+  history.joules_error = run.error_before + combined_error(energies);
+  history.joules_estimated = estimated;
+  if (busy > 0) history.speed_share = std::clamp(duty / busy, 0.0, 1.0);
 }
 
 void LocalModels::show_run(const Run& run, Job& job) const {

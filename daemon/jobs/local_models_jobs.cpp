@@ -22,6 +22,7 @@ using security::SecretBytes;
 namespace {
 
 constexpr std::chrono::milliseconds kEndStep{20};
+constexpr unsigned kPowerLevel = 5;  // of commands: nodes from here on know "power" in a spec
 
 Error no_job() { return {Errc::not_found, "there is no such job"}; }
 
@@ -67,6 +68,12 @@ Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, cons
   SAMOVAR_TRY(const trainer::Schema schema, trainer::decode_schema(version->schema_json));
   auto parsed = trainer::parse_spec(spec, &schema);
   parsed.spec.dataset_version = version->version;
+  check_power(parsed.spec.power, options_.power_facts ? options_.power_facts() : PowerFacts{}, cluster_.now(),
+              options_.zone_offset, parsed.faults);
+  if (parsed.spec.power != trainer::PowerSpec{} && cluster_.level() < kPowerLevel)
+    parsed.faults.push_back({"/power", "conflict",
+                             "A node of this cluster runs an earlier version, which knows no limits of jobs: "
+                             "update all nodes first, or leave this out."});
   if (!parsed.spec.name.empty()) {
     const auto model = cluster_.model(parsed.spec.name);
     if (auto named = cluster::check_model_name(parsed.spec.name); !named)
@@ -99,8 +106,11 @@ std::vector<PastJob> LocalModels::past_jobs() const {
     one.size.rows = static_cast<std::uint64_t>(number(summary, "dataset_rows"));
     one.size.inputs = static_cast<std::uint64_t>(number(summary, "inputs"));
     one.size.passes = static_cast<std::uint64_t>(number(summary, "asked_passes"));
+    // A solver that ends by itself will take about as many again.
+    if (one.size.passes == 0) one.size.passes = static_cast<std::uint64_t>(number(summary, "passes"));
     one.seconds = number(summary, "seconds");
     one.joules = number(summary, "joules");
+    if (const double share = number(summary, "speed_share"); share > 0) one.speed_share = share;
     if (past.size() == 100) break;  // the newest say most
   }
   return past;
@@ -110,10 +120,14 @@ Task<Result<Estimate>> LocalModels::estimate(cluster::Call call, trainer::JobSpe
   SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
   SAMOVAR_CO_TRY(const trainer::Schema schema, trainer::decode_schema(rows.version.schema_json));
   const JobSize size = size_of(spec, rows.version.rows, schema.columns.size());
-  co_return estimate_job(spec, size, past_jobs());
+  Estimate estimate = estimate_job(spec, size, past_jobs());
+  const WallTime now = cluster_.now();
+  plan_power(estimate, spec.power, options_.power_facts ? options_.power_facts() : PowerFacts{},
+             deadline_of(spec.power, now, options_.zone_offset), now);
+  co_return estimate;
 }
 
-Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) {
+Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec, int priority) {
   SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
   spec.dataset_version = rows.version.version;
   auto room = [dir = dir_.get()] { return dir->check_room(kRoomPerFile); };
@@ -127,6 +141,7 @@ Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec) 
   record.node_id = self();
   record.dataset_id = spec.dataset_id;
   record.dataset_version = spec.dataset_version;
+  record.priority = priority;
   record.spec_json = trainer::to_json(spec).dump(-1, ' ', false, json::error_handler_t::replace);
   record.wrapped_key = wrap("job-key", record.id, SecretBytes::random(security::kAeadKeyBytes));
   auto begun = co_await cluster_.begin_job(std::move(call), std::move(record));
@@ -159,6 +174,8 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
     job.seconds = number(summary, "seconds");
     job.joules = number(summary, "joules");
     job.joules_estimated = summary.value("joules_estimated", true);
+    job.joules_error = number(summary, "joules_error");
+    if (const double watts = number(summary, "box_watts"); watts > 0) job.box_watts = watts;
     job.rows = static_cast<std::uint64_t>(number(summary, "rows"));
     job.pass = static_cast<std::uint32_t>(number(summary, "passes"));
     job.rows_per_second = number(summary, "rows_per_second");
@@ -172,6 +189,7 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
     job.seconds = seen.seconds;
     job.joules = seen.joules;
     job.joules_estimated = seen.joules_estimated;
+    job.joules_error = seen.joules_error;
     job.rows = std::max(job.rows, seen.rows);
     job.pass = std::max(job.pass, seen.pass);
     job.started_at = seen.started_at;
@@ -182,7 +200,6 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
   }
   const auto waits = std::find(queue_.begin(), queue_.end(), record.id);
   if (waits != queue_.end()) job.queue_position = static_cast<unsigned>(waits - queue_.begin()) + 1;
-  job.priority = priority_of(record);
   if (const auto history = histories_.find(record.id); history != histories_.end())
     job.events = {history->second.events().begin(), history->second.events().end()};
   // Done is what has ended here, too.
@@ -190,6 +207,7 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
     show_run(*run, job);
   else
     show_live(record, job);
+  show_power(job);
   return job;
 }
 
@@ -311,6 +329,16 @@ Task<Result<Job>> LocalModels::resume(cluster::Call call, std::string id) {
 Task<Result<Job>> LocalModels::retry(cluster::Call call, std::string id) {
   return requeue(std::move(call), std::move(id),
                  [](std::string_view state) { return state == "failed" || state == "cancelled"; });
+}
+
+Task<Result<Job>> LocalModels::prioritize(cluster::Call call, std::string id, int priority) {
+  SAMOVAR_CO_TRY(const cluster::JobRecord record, find_job(call.actor, id));
+  if (!cluster::may_stop_job(call.actor, record))
+    co_return Error{Errc::denied, "only its owner or an administrator may say how urgent a job is"};
+  auto done = co_await cluster_.prioritize_job(std::move(call), id, priority);
+  if (!done) co_return std::move(done).error();
+  tell(id);
+  co_return shown(*done);
 }
 
 Task<Result<Job>> LocalModels::protect(cluster::Call call, std::string id, bool on) {

@@ -52,6 +52,7 @@ json encode_worker(const JobWorker& worker) {
           {"watts", number_or_null(worker.watts)},
           {"watts_estimated", worker.watts_estimated},
           {"joules", worker.joules},
+          {"joules_error", worker.joules_error},
           {"since", worker.since.time_since_epoch().count()},
           {"error", worker.error}};
 }
@@ -77,6 +78,7 @@ JobWorker decode_worker(const json& from) {
   worker.watts = number_of(from, "watts");
   worker.watts_estimated = from.at("watts_estimated").get<bool>();
   worker.joules = from.at("joules").get<double>();
+  worker.joules_error = number_of(from, "joules_error").value_or(0);
   worker.since = WallTime(std::chrono::microseconds(from.at("since").get<std::int64_t>()));
   worker.error = from.at("error").get<std::string>();
   return worker;
@@ -109,6 +111,10 @@ void LocalModels::tell_live(Run& run, bool over) {
                     {"left", number_or_null(job.seconds_left)},
                     {"joules", history.joules},
                     {"joules_estimated", history.joules_estimated},
+                    {"joules_error", history.joules_error},
+                    {"box_joules", history.box_joules},
+                    {"box_seconds", history.box_seconds},
+                    {"speed_share", history.speed_share},
                     {"waiting_for", job.waiting_for},
                     {"started", history.started_at ? history.started_at->time_since_epoch().count() : 0},
                     {"workers", std::move(workers)},
@@ -147,6 +153,10 @@ void LocalModels::on_live(const std::string& from, const JobLive& message) {
     history.seconds = job.seconds;
     history.joules = all.at("joules").get<double>();
     history.joules_estimated = all.at("joules_estimated").get<bool>();
+    history.joules_error = number_of(all, "joules_error").value_or(0);
+    history.box_joules = number_of(all, "box_joules").value_or(0);
+    history.box_seconds = number_of(all, "box_seconds").value_or(0);
+    history.speed_share = number_of(all, "speed_share").value_or(1);
     if (const auto started = all.at("started").get<std::int64_t>(); started > 0)
       history.started_at = WallTime(std::chrono::microseconds(started));
     live->shown = std::move(job);

@@ -242,7 +242,7 @@ Task<void> LocalModels::bring_more(MemberPtr member, std::vector<std::uint32_t> 
   auto brought = co_await bring_shards(member, std::move(shards));
   if (member->ended) co_return;
   if (!brought) {
-    log_line(member->ref.job_id, "warn", brought.error().message());
+    member->failure = brought.error();
     member->signals.kill.store(true);
     co_return;
   }
@@ -278,12 +278,19 @@ void LocalModels::tell_alive(const MemberPtr& member) {
   news.bytes_sent = traffic.sent;
   news.bytes_received = traffic.received;
   tell_home(*member, std::move(news));
+  JobNews energy;
+  energy.what = JobNews::What::energy;
+  energy.joules_error = member->joules_error;
+  energy.busy_seconds = member->busy_seconds;
+  energy.duty_seconds = member->duty_seconds;
+  tell_home(*member, std::move(energy));
   member->alive_timer = loop_.after(kAliveEvery, [this, member] { tell_alive(member); });
 }
 
 Task<void> LocalModels::work(MemberPtr member, JobPrepare order) {
   tell_alive(member);
   auto done = co_await work_until_end(member, std::move(order));
+  if (!done && done.error().code() == Errc::conflict && member->failure) done = *member->failure;
   member->ended = true;
   loop_.cancel(member->alive_timer);
   relay_->detach(member->ref);
@@ -336,6 +343,7 @@ Result<TrainTask> LocalModels::prepare(Member& member, const cluster::JobRecord&
   member.dataset_version = rows.version.version;
   member.dataset_hash = hash_of(rows.version);
   member.spec_json = record.spec_json;
+  member.power = parsed.spec.power;
   member.size = size_of(parsed.spec, rows.version.rows, schema.columns.size());
   member.keys = rows.keys;
   member.paths = rows.paths;

@@ -25,13 +25,6 @@ std::uint64_t step_of(std::string_view name) {
 
 }  // namespace
 
-int priority_of(const cluster::JobRecord& record) {
-  const auto spec = json::parse(record.spec_json, nullptr, false);
-  if (!spec.is_object()) return 0;
-  const auto found = spec.find("priority");
-  return found != spec.end() && found->is_number_integer() ? found->get<int>() : 0;
-}
-
 LocalModels::RunPtr LocalModels::run_of(std::string_view id) const {
   const auto found = runs_.find(id);
   return found == runs_.end() ? nullptr : found->second;
@@ -54,10 +47,10 @@ bool is_left_out(const cluster::JobRecord& record, const WorkerRef& worker, std:
 void LocalModels::enqueue(const std::string& id) {
   if (is_known(id)) return;
   const auto record = cluster_.job(id);
-  const int priority = record ? priority_of(*record) : 0;
+  const int priority = record ? record->priority : 0;
   const auto after = std::find_if(queue_.begin(), queue_.end(), [&](const std::string& other) {
     const auto waiting = cluster_.job(other);
-    const int theirs = waiting ? priority_of(*waiting) : 0;
+    const int theirs = waiting ? waiting->priority : 0;
     return theirs != priority ? theirs < priority : other > id;
   });
   queue_.insert(after, id);
@@ -156,7 +149,14 @@ void LocalModels::adopt(const std::string& id) {
   const auto record = cluster_.job(id);
   const bool queued = record && record->state == "queued" && is_mine(*record);
   const auto waits = std::find(queue_.begin(), queue_.end(), id);
-  if (waits != queue_.end() && !queued) queue_.erase(waits);
+  const bool waited = waits != queue_.end();
+  if (waited) queue_.erase(waits);
+  if (waited && queued) {
+    // More or less urgent than before, perhaps: so all that wait are told.
+    enqueue(id);
+    for (const auto& each : queue_) tell(each);
+    return;
+  }
   if (record && !is_mine(*record)) tell(id);
   if (!queued || is_known(id)) return;
   if (const auto before = live_.find(id); before != live_.end()) {
@@ -205,6 +205,7 @@ Task<void> LocalModels::conclude(RunPtr run, Result<void> done) {
       SAMOVAR_LOG(warn, jobs, "the end of a job was not recorded: the next start begins it anew",
                   kv("job", run->job_id), kv("error", ended.error().message()));
   }
+  if (record->state == "done") tell_power_end(*run);
   save_history(run->job_id);
 }
 

@@ -14,9 +14,11 @@
 
 #include "base/encoding.hpp"
 #include "base/failpoint.hpp"
+#include "base/ids.hpp"
 #include "base/log.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"
+#include "daemon/jobs/time_to_target.hpp"
 #include "security/aead.hpp"
 #include "security/hash.hpp"
 
@@ -60,17 +62,6 @@ Result<void> check_trained(Disk& disk, const TrainedMessage& trained, const std:
   return check_model(disk, path, key, store_id);
 }
 
-void LocalModels::on_sample(const power::Sample& sample) {
-  sample_ = sample;
-  if (!sample.watts) return;
-  std::size_t busy = 0;
-  for (const auto& [ref, member] : members_) busy += member->begun ? 1 : 0;
-  const double joules = meter_.add(*sample.watts, sample.covers_s, busy > 0);
-  // Jobs that run side by side share what the node takes.
-  for (const auto& [ref, member] : members_)
-    if (member->begun) member->joules += joules / static_cast<double>(busy);
-}
-
 Task<Result<void>> LocalModels::commit_checkpoint(MemberPtr member, SavedFile file, std::string name) {
   const std::string& job_id = member->ref.job_id;
   cluster::JobCheckpoint checkpoint{job_id, file.number, to_bytes(ByteView(file.hash))};
@@ -110,10 +101,28 @@ std::string LocalModels::summary_of(const std::string& job_id, const JobSize& si
     summary["seconds"] = history.seconds;
     summary["joules"] = history.joules;
     summary["joules_estimated"] = history.joules_estimated;
+    summary["joules_error"] = history.joules_error;
+    summary["speed_share"] = history.speed_share;
+    if (history.box_seconds > 0) summary["box_watts"] = history.box_joules / history.box_seconds;
     if (!summary.contains("rows")) summary["rows"] = history.rows;
     if (!summary.contains("passes")) summary["passes"] = history.pass;
     if (!history.metric().empty()) summary["metric"] = history.metric();
     if (history.best()) summary["best"] = *history.best();
+    if (const auto target = time_to_target(history.metrics(), std::nullopt)) {
+      summary["target_loss"] = target->loss;
+      if (target->seconds) summary["seconds_to_target"] = *target->seconds;
+      if (target->joules) summary["joules_to_target"] = *target->joules;
+    }
+  }
+  // What was asked for of the power is in the spec; this is what came of it.
+  if (const auto record = cluster_.job(job_id)) {
+    const auto spec = json::parse(record->spec_json, nullptr, false);
+    const auto power = trainer::parse_spec(spec, nullptr).spec.power;
+    if (const auto deadline = deadline_of_job(power, *record)) {
+      summary["deadline"] = format_time(*deadline);
+      summary["finished_at"] = format_time(cluster_.now());
+      summary["in_time"] = cluster_.now() <= *deadline;
+    }
   }
   summary["dataset_rows"] = size.rows;
   summary["inputs"] = size.inputs;
@@ -132,6 +141,8 @@ Task<Result<void>> LocalModels::commit_model(MemberPtr run, TrainedMessage train
   cluster::NewModelVersion model;
   model.name = run->name;
   model.summary_json = summary_of(job_id, run->size, trained.summary_json);
+  model.run = run->ref.run;
+  model.home = run->home;
   auto& version = model.version;
   version.created_by = run->owner_id;
   version.job_id = job_id;

@@ -22,6 +22,8 @@ struct LocalModels::Run {
   CrewRules rules;
   bool alone = false;  // one worker, without peers, as a box that has no others
   unsigned units = 1;  // of memory
+  trainer::PowerSpec power;
+  std::optional<WallTime> deadline;
 
   // Loop only.
   std::uint64_t number = 0;  // of the run
@@ -36,15 +38,25 @@ struct LocalModels::Run {
   MonoTime began{};
   double seconds_before = 0;
   double joules_before = 0;
+  double error_before = 0;
   bool committing = false;                // the model is being committed: too late to stop
   std::string end_state;                  // "paused" or "cancelled", once somebody asked for it
   std::optional<cluster::Call> end_call;  // who did
   bool stop_told = false;
-  std::optional<Error> fatal;  // nobody can do better: the job failed
+  struct Full {
+    MonoTime until{};
+    unsigned times = 0;
+    Error why;
+  };
+  std::map<std::string, Full> full;  // nodes that had no room for its worker
+  std::optional<Error> fatal;        // nobody can do better: the job failed
   bool woken = false;
   std::function<void(bool)> wake;
   MonoTime live_at{};  // the others were last told
   bool live_due = true;
+  PaceMeter pace;
+  MonoTime power_at{};              // the power was last looked at
+  bool late = false;                // said to be
   std::uint64_t live_revision = 0;  // of the history, as they were told
 };
 
@@ -79,7 +91,12 @@ struct LocalModels::Member {
   bool begun = false;
   bool committing = false;
   bool ended = false;
+  std::optional<Error> failure;  // of what was done beside the worker
   double joules = 0;
+  double joules_error = 0;
+  double busy_seconds = 0;
+  double duty_seconds = 0;                                                  // of them, as far as it was let
+  trainer::PowerSpec power;                                                 // that the job asked for
   std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> found;  // rows of blocks, to be told
   Loop::Id alive_timer = 0;
 
@@ -110,7 +127,6 @@ constexpr std::size_t kModelBytesMax = std::size_t{8} << 30;
 // The report is in order and the model opens: one that does not must not come to be.
 Result<void> check_trained(Disk& disk, const TrainedMessage& trained, const std::string& path,
                            const security::SecretBytes& key, const std::string& store_id);
-int priority_of(const cluster::JobRecord& record);
 // There is a plan of a later run, or one that came after the epoch which this worker was last told of (0:
 // none yet) and does not name it.
 bool is_left_out(const cluster::JobRecord& record, const WorkerRef& worker, std::uint64_t epoch);

@@ -52,6 +52,9 @@ struct JobWorker {
   std::optional<double> watts;
   bool watts_estimated = true;
   double joules = 0;
+  double joules_error = 0;
+  double busy_seconds = 0;
+  double duty_seconds = 0;
   WallTime since{};
   std::string error;
 };
@@ -62,6 +65,15 @@ struct JobEvent {
   std::string kind;  // began, lost, joined, moved, paused, checkpoint, ended, …
   std::string node_id;
   std::string text;
+};
+
+// What a job asked for of the power, and how it stands with it.
+struct JobPower {
+  trainer::PowerSpec asked;
+  std::optional<WallTime> deadline;
+  std::optional<double> watts;  // what the box may draw for it now; nothing: no limit, or it does not run
+  bool late = false;            // the deadline cannot be kept within its limits
+  std::optional<double> needed_watts;  // late: what would do
 };
 
 // The record with what is known of its progress.
@@ -76,15 +88,17 @@ struct Job {
   double seconds = 0;  // of running, all attempts since the last start from nothing
   double joules = 0;   // of this node above its idle power while it ran
   bool joules_estimated = true;
+  double joules_error = 0;  // how far off they may be
   std::optional<double> seconds_left;
   std::string metric;  // the one that decides: "valid_loss", …
   std::optional<double> best;
   unsigned queue_position = 0;
   std::optional<WallTime> started_at;
-  int priority = 0;
   std::string waiting_for;  // a sentence while too few nodes are there
   std::vector<JobWorker> workers;
-  std::vector<JobEvent> events;  // the last ones
+  std::vector<JobEvent> events;     // the last ones
+  std::optional<JobPower> power;    // nothing: it asked for nothing
+  std::optional<double> box_watts;  // all nodes, with those at rest, on average while it ran
 };
 
 struct JobMetrics {                          // columnar, for charts
@@ -107,6 +121,12 @@ struct Estimate {
   double watt_hours = 0;
   std::uint64_t memory_bytes = 0;
   std::string basis;  // "measured": jobs of this kind ran here; "guessed": none did yet
+  // Of a job that asks something of the power, or under a budget.
+  std::optional<double> watts;  // all nodes, with those at rest, while it runs
+  std::optional<WallTime> deadline;
+  std::optional<WallTime> ends_at;  // if it begins now
+  std::optional<bool> in_time;
+  std::optional<double> needed_watts;  // not in time: what would do; nothing: not even all there is
 };
 
 struct PredictRequest {
@@ -160,7 +180,7 @@ class ModelService {
   // Things to know before starting: an identifier that may be a group, a column that tells too much, …
   virtual Task<Result<std::vector<std::string>>> advise(cluster::Call call, trainer::JobSpec spec) = 0;
   virtual Task<Result<Estimate>> estimate(cluster::Call call, trainer::JobSpec spec) = 0;
-  virtual Task<Result<Job>> start(cluster::Call call, trainer::JobSpec spec) = 0;
+  virtual Task<Result<Job>> start(cluster::Call call, trainer::JobSpec spec, int priority) = 0;
   virtual std::vector<Job> jobs(const cluster::Actor& actor, const cluster::JobFilter& filter) const = 0;
   virtual Result<Job> job(const cluster::Actor& actor, std::string_view id) const = 0;
   virtual Result<JobMetrics> metrics(const cluster::Actor& actor, std::string_view id) const = 0;
@@ -173,6 +193,8 @@ class ModelService {
   virtual Task<Result<Job>> cancel(cluster::Call call, std::string id) = 0;  // keeps the last checkpoint
   virtual Task<Result<Job>> retry(cluster::Call call, std::string id) = 0;   // from the last checkpoint
   virtual Task<Result<Job>> protect(cluster::Call call, std::string id, bool on) = 0;
+  // Of one that waits or is paused; of one that runs it counts once that waits again.
+  virtual Task<Result<Job>> prioritize(cluster::Call call, std::string id, int priority) = 0;
   virtual Task<Result<void>> remove(cluster::Call call, std::string id) = 0;
   // On the loop, for each change and at most twice a second for progress; metric points as they come.
   struct Listener {

@@ -259,7 +259,7 @@ void PeerRelay::hand_over(End& end) {
     frame.epoch = one.what.epoch;
     frame.bytes = one.what.total;
     frame.body = std::move(one.what.body);
-    const bool sent = end.line->send(MessageType::peer_message, encode(frame), one.what.file.get());
+    const bool sent = end.line->send(MessageType::peer_message, encode(frame), std::move(one.what.file));
     if (sent) ++end.unread;
     one.delivered(sent);
   }

@@ -8,7 +8,7 @@
 // kPeerWindow pieces, and a worker at most kPeerUnreadMax messages it has not read. What is said to one that
 // is gone is dropped. Messages between two workers keep their order.
 //
-// Threading: loop only. Ownership: borrows Loop and Exchange, which outlive it.
+// Threading: loop only. Ownership: borrows Exchange, which outlives it.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,6 @@
 #include <memory>
 #include <string>
 
-#include "base/loop.hpp"
 #include "base/task.hpp"
 #include "daemon/jobs/job_message.hpp"
 #include "daemon/jobs/train_runner.hpp"
@@ -29,7 +28,7 @@ inline constexpr unsigned kPeerWindow = 8;
 
 class PeerRelay {
  public:
-  PeerRelay(Loop& loop, net::Exchange& exchange) : loop_(loop), exchange_(exchange) {}
+  explicit PeerRelay(net::Exchange& exchange) : exchange_(exchange) {}
   ~PeerRelay();
   PeerRelay(const PeerRelay&) = delete;
   PeerRelay& operator=(const PeerRelay&) = delete;
@@ -103,7 +102,6 @@ class PeerRelay {
   static void done(End& end, const Outgoing& message);
   static void hand_over(End& end);
 
-  Loop& loop_;
   net::Exchange& exchange_;
   std::map<WorkerRef, EndPtr> ends_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared: tasks look at it

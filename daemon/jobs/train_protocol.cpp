@@ -269,13 +269,16 @@ Bytes encode(const Reply& message) {
   Bytes body;
   WireWriter out(body);
   put(out, message.error);
+  out.number(static_cast<std::uint8_t>(message.code));
   return body;
 }
 
 Result<Reply> decode_reply(ByteView body) {
   WireReader in(body);
-  Reply message{text(in, kShortBytesMax)};
-  return finished(in, true, std::move(message), "reply");
+  Reply message;
+  message.error = text(in, kShortBytesMax);
+  message.code = static_cast<Errc>(in.number<std::uint8_t>());
+  return finished(in, message.code <= Errc::internal, std::move(message), "reply");
 }
 
 Bytes encode(const SavedFile& message) {

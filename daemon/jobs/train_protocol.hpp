@@ -111,6 +111,7 @@ struct WantOutput {
 // Of input, output and kept.
 struct Reply {
   std::string error;  // empty: yes
+  Errc code = Errc::no_space;
 };
 
 struct SavedFile {

@@ -22,7 +22,8 @@ using ingest::MessageType;
 constexpr std::chrono::milliseconds kListenStep{50};
 constexpr std::chrono::seconds kReadyMax{30};
 constexpr std::chrono::minutes kSilenceMax{10};
-constexpr std::chrono::seconds kStopMax{60};  // a last checkpoint may be large
+constexpr std::chrono::minutes kUnreadMax{5};  // of what it is told; its socket holds a good deal by itself
+constexpr std::chrono::seconds kStopMax{60};   // a last checkpoint may be large
 
 Error broken(std::string_view what) {
   return {Errc::internal, "the worker gave an answer that cannot be right (" + std::string(what) +
@@ -53,6 +54,12 @@ Error death(int wait_status) {
       "samovard if it happens twice"};
 }
 
+Error unread() {
+  return {Errc::timeout,
+          "the worker did not read what it was told any more and was ended. The last checkpoint is kept: try "
+          "again when less is running on its node"};
+}
+
 Result<Descriptor> open_to_read(const std::string& path, const char* what) {
   // Not through Disk: the descriptor itself goes to another process.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -75,9 +82,9 @@ Result<Descriptor> create(const std::string& path) {
 
 }  // namespace
 
-bool WorkerLine::send(MessageType type, Bytes body, int descriptor) {
+bool WorkerLine::send(MessageType type, Bytes body, Descriptor descriptor) {
   MutexLock lock(mutex_);
-  return channel_ != nullptr && channel_->send(type, std::move(body), descriptor).has_value();
+  return channel_ != nullptr && channel_->offer(type, std::move(body), std::move(descriptor)).has_value();
 }
 
 void WorkerLine::post(MessageType type, Bytes body) {
@@ -128,17 +135,22 @@ class Talk {
                 "the worker stopped making progress and was ended. The last checkpoint is kept: try again");
   }
 
-  // A worker that cannot be told anything is dying: how it died says more.
-  Result<void> tell(MessageType type, Bytes body, int descriptor = -1) {
-    auto sent = worker_->channel().send(type, std::move(body), descriptor);
-    if (sent || sent.error().code() != Errc::io) return sent;
+  // A worker that cannot be told anything is dying: how it died says more. One that only does not read is
+  // looked at by next().
+  Result<void> tell(MessageType type, Bytes body, Descriptor descriptor = {}) {
+    auto sent = worker_->channel().offer(type, std::move(body), std::move(descriptor));
+    if (sent || sent.error().code() == Errc::busy) return {};
+    if (sent.error().code() != Errc::io) return sent;
     return death(worker_->finish());
   }
 
-  Result<void> give(MessageType type, const Result<Descriptor>& file) {
-    if (file) return tell(type, encode(Reply{}), file->get());
-    SAMOVAR_CHECK(tell(type, encode(Reply{file.error().message().substr(0, 4000)})));
-    return {};
+  Result<void> give(MessageType type, Result<Descriptor> file) {
+    if (file) return tell(type, encode(Reply{}), *std::move(file));
+    return refuse(type, file.error());
+  }
+
+  Result<void> refuse(MessageType type, const Error& why) {
+    return tell(type, encode(Reply{why.message().substr(0, 4000), why.code()}));
   }
 
   // As large as it says, with the bytes it says, and durable.
@@ -175,6 +187,7 @@ class Talk {
       }
       if (line_)
         for (auto& [type, body] : line_->take()) SAMOVAR_CHECK(tell(type, std::move(body)));
+      if (!worker_->channel().check_read(kUnreadMax)) return unread();
       auto frame = worker_->channel().receive(kListenStep);
       if (!frame && frame.error().code() == Errc::io) return death(worker_->finish());
       if (!frame) return broken(frame.error().message());
@@ -309,7 +322,7 @@ class TrainRun {
     SAMOVAR_CHECK(talk_.check(path, saved));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.synced");
     if (auto committed = hooks_.checkpoint(saved, path.substr(path.rfind('/') + 1)); !committed)
-      return talk_.tell(MessageType::kept, encode(Reply{committed.error().message().substr(0, 4000)}));
+      return talk_.refuse(MessageType::kept, committed.error());
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.committed");
     if (!kept_.empty() && kept_ != path)
       ignore(disk_.remove(kept_), "the next run removes what it does not need");

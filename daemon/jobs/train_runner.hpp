@@ -31,9 +31,8 @@ struct WorkerSignals {
 // From the loop into a worker that may be gone: messages of its peers, and who they are.
 class WorkerLine {
  public:
-  // At once, on the calling thread: small, and bounded in number by the worker's credit, so that it never
-  // waits for the worker. False when there is none.
-  bool send(ingest::MessageType type, Bytes body, int descriptor = -1);
+  // Never waits for the worker. False when there is none, or one that takes nothing in.
+  bool send(ingest::MessageType type, Bytes body, ingest::Descriptor descriptor = {});
   // By the thread beside the worker, soon.
   void post(ingest::MessageType type, Bytes body);
   // By the thread beside the worker: from here on there is one; null: no more.

@@ -12,7 +12,9 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr Duration kIdlePing = std::chrono::seconds(15);
+// On a link that is at rest. Who uses it notices a silent end without these, and every node is noticed by the
+// leader: they are for round trip times and for what lies between, which forgets connections nobody uses.
+constexpr Duration kIdlePing = std::chrono::seconds(60);
 constexpr Duration kLastWords = std::chrono::seconds(2);  // for an alert or a bye to arrive
 constexpr Duration kRetireMax = std::chrono::seconds(10);
 constexpr std::size_t kUrgentMax = 64;
@@ -223,7 +225,7 @@ void Connection::tick(MonoTime at) {
     waits_since_ = at;  // it still takes bytes
   progress_seen_ = progress_;
   // Longer than from one heartbeat of the consensus log to the next: they do for each other's answer.
-  const Duration patience = limits_.silence_max * 3 / 8;
+  const Duration patience = limits_.silence_max * 5 / 9;
   if (waits_since_) {
     if (at - *waits_since_ >= limits_.silence_max)
       return close(Error{Errc::timeout, remote_ + " gave no sign of life for " +

@@ -10,7 +10,7 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr Duration kTick = std::chrono::milliseconds(500);
+constexpr Duration kTick = std::chrono::milliseconds(500);  // and as often as patience is short
 constexpr Duration kRateSpan = std::chrono::seconds(10);
 constexpr Duration kBulkIdle = std::chrono::seconds(60);
 constexpr Duration kSettled = std::chrono::seconds(1);
@@ -26,7 +26,7 @@ void Engine::tick() {
     sample(*link, now);
     publish(*link, false);
   }
-  ticker_.expires_after(std::min<Duration>(kTick, options_.silence_max / 8));
+  ticker_.expires_after(std::min<Duration>(kTick, options_.silence_max / 13));
   ticker_.async_wait([this](const error_code& cancelled) {
     if (!cancelled) tick();
   });

@@ -7,8 +7,11 @@ namespace samovar::power {
 namespace {
 
 constexpr double kMemorySeconds = 20;
+constexpr double kFirstSeconds = 4;  // a first idea may be a bad one
+constexpr double kDutyTells = 4;     // all, from a half on
 constexpr double kDutyMin = 0.02;
 constexpr double kWattsAboveRestMin = 0.01;
+constexpr double kOnTheLine = 1e-9;
 
 // How far b lies above the line from a to c; positive: it belongs to the hull.
 double above(const CurvePoint& a, const CurvePoint& b, const CurvePoint& c) {
@@ -28,7 +31,9 @@ Curve::Curve(double idle_watts, std::vector<CurvePoint> measured) {
   for (const CurvePoint& point : measured) {
     // More watts for no more samples.
     if (point.rate <= points_.back().rate) continue;
-    while (points_.size() > 1 && above(points_[points_.size() - 2], points_.back(), point) <= 0)
+    // Settings on the line stay: they are where a node can be.
+    const double slack = kOnTheLine * point.rate * point.watts;
+    while (points_.size() > 1 && above(points_[points_.size() - 2], points_.back(), point) < -slack)
       points_.pop_back();
     points_.push_back(point);
   }
@@ -56,7 +61,10 @@ void CurveBook::add(const std::string& kind, std::size_t level, double idle_watt
   seen.seconds = std::min(seen.seconds + seconds, kMemorySeconds);
   // A mean at first, then one that forgets: heat moves the watts, the data moves the rate.
   const double weight = std::min(1.0, seconds / seen.seconds);
-  seen.full.watts += (full.watts - seen.full.watts) * weight;
+  // At a small duty most of a reading is rest: what it says of the power at full duty is mostly noise, and
+  // whatever rest is taken to be too low or too high comes out many times as large.
+  const double told = seen.seconds <= kFirstSeconds ? 1 : std::min(1.0, kDutyTells * duty * duty);
+  seen.full.watts += (full.watts - seen.full.watts) * weight * told;
   seen.full.rate += (full.rate - seen.full.rate) * weight;
   if (kinds_.size() <= kKindsMax) return;
   kinds_.erase(std::min_element(kinds_.begin(), kinds_.end(),

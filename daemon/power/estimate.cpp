@@ -8,6 +8,9 @@
 namespace samovar::power {
 namespace {
 
+// Two computers of one model class differ by as much.
+constexpr double kErrorShare = 0.5;
+
 struct Model {
   double idle_w;
   double busy_core_w;  // more, for each processor at full load
@@ -36,6 +39,7 @@ class Estimate final : public PowerSensor {
   PowerReading read(const PowerContext& context) override {
     PowerReading reading;
     reading.estimated = true;
+    reading.error_share = kErrorShare;
     if (context.cpu)
       reading.watts = model_.idle_w + model_.busy_core_w * cores_ * *context.cpu +
                       model_.gpu_w * context.gpu_load.value_or(0);

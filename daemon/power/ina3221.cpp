@@ -6,6 +6,11 @@
 namespace samovar::power {
 namespace {
 
+// A shunt of 1 %, and the chip's own gain of shunt and bus voltage.
+constexpr double kErrorShare = 0.02;
+// Half a step of the chip, 20 µV, over the usual 5 mΩ, at the 5 V of most modules: for each rail.
+constexpr double kErrorWatts = 0.02;
+
 // Beyond these a reading is garbage on the bus: no board of this kind takes a kilowatt.
 constexpr std::int64_t kMilliwattsMax = 1'000'000;
 constexpr std::int64_t kMillivoltsMax = 100'000;
@@ -55,6 +60,9 @@ class Ina3221 final : public PowerSensor {
       if (i == total_) reading.watts = watts;
     }
     if (total_ == rails_.size() && complete) reading.watts = sum;
+    reading.error_share = kErrorShare;
+    const double measured_rails = total_ == rails_.size() ? static_cast<double>(rails_.size()) : 1;
+    reading.error_watts = kErrorWatts * measured_rails;
     return reading;
   }
 

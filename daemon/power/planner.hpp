@@ -24,6 +24,8 @@ struct Split {
   bool held = true;           // false: the nodes at rest draw more than the budget
 };
 
+// What a node does with so many watts at one setting, all of the time or a part of it.
+double rate_with(const PlanNode& node, double watts);
 Split split_budget(double budget_watts, const std::vector<PlanNode>& nodes);
 // The same to each, whatever it does with it: what one would do without curves.
 Split split_equally(double budget_watts, const std::vector<PlanNode>& nodes);

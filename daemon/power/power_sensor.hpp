@@ -27,6 +27,9 @@ struct Rail {
 struct PowerReading {
   std::optional<double> watts;  // of the whole board; nothing rather than a sum with holes
   bool estimated = false;
+  // How far off the watts may be, as a class of sensor: a share of them, and watts besides.
+  double error_share = 0;
+  double error_watts = 0;
   std::vector<Rail> rails;  // those that could be read now
 };
 

@@ -47,6 +47,8 @@ Reading Probe::read(WallTime wall, MonoTime mono) {
   PowerReading power = power_->read({mono, sample.cpu, sample.gpu_load});
   sample.watts = power.watts;
   sample.watts_estimated = power.estimated;
+  sample.watts_error_share = power.error_share;
+  sample.watts_error = power.error_watts;
   out.sensors.power = power_->kind();
   out.sensors.power_note = power_->note();
   out.sensors.rails = std::move(power.rails);

@@ -6,6 +6,8 @@
 namespace samovar::power {
 namespace {
 
+// Processors since about 2013 measure; older ones, and many of AMD, count events and weigh them.
+constexpr double kErrorShare = 0.1;
 constexpr std::string_view kClass = "/sys/class/powercap/";
 constexpr double kZoneWattsMax = 5000;  // a counter that was reset looks like far more than this
 constexpr double kSecondsMin = 0.05;    // the counters step about every millisecond: shorter is noise
@@ -81,6 +83,7 @@ class Rapl final : public PowerSensor {
       if (zone.domain == Domain::psys) psys += *watts;
       if (zone.domain == Domain::package || zone.domain == Domain::dram) packages += *watts;
     }
+    reading.error_share = kErrorShare;
     // Some firmware leaves psys at zero or at less than its own packages: then it is not the platform.
     if (complete) reading.watts = psys >= packages ? psys : packages;
     return reading;

@@ -6,6 +6,8 @@
 //   no cap:  fastest setting, full duty
 //   cap:     unknown kind of model → Prober, a few seconds at several settings, all within the cap
 //            known                 → the setting and duty that do most samples within it
+//            cannot be told from rest (an estimate on a machine that others keep busy, a sensor that is too
+//            coarse) → the duty climbs for as long as the reading stays below the cap
 //
 // Threading: none of its own; one step about every second.
 #pragma once
@@ -34,7 +36,8 @@ struct Drive {
 class Regulator {
  public:
   static constexpr double kDutyMin = 0.02;
-  static constexpr double kDutyUnknown = 0.15;  // of a setting that was never run
+  static constexpr double kDutyUnknown = 0.15;       // of a setting that was never run, at first
+  static constexpr double kProbeAgainSeconds = 300;  // after a probing that taught nothing
 
   // levels: of the actuator, 1 when there is only the duty.
   explicit Regulator(std::size_t levels) : levels_(levels == 0 ? 1 : levels) {}
@@ -44,6 +47,8 @@ class Regulator {
   const Drive& drive() const noexcept { return drive_; }
   double idle_watts() const noexcept { return idle_.value_or(0); }
   bool probing() const noexcept { return prober_.has_value(); }
+  // The power of what runs now is known: false while it cannot be told from rest.
+  bool knows() const { return book_.at(kind_, drive_.level).has_value(); }
   // As far as known; nothing before the first reading at work.
   std::optional<Curve> curve() const;
   // The most it draws while `kind` runs as heat allows; 0 when not known.
@@ -55,6 +60,8 @@ class Regulator {
   Drive choose(double cap);
   double duty_for(std::size_t level, double cap) const;
   void correct(const RegulatorInput& input, double cap);
+  void climb(const RegulatorInput& input, double cap);
+  void forget_climb();
 
   const std::size_t levels_;
   CurveBook book_;
@@ -65,6 +72,8 @@ class Regulator {
   double bias_ = 0;          // watts taken off the cap
   double held_seconds_ = 0;  // at this level
   double heat_share_ = 1;
+  double duty_unknown_ = kDutyUnknown;  // of a setting whose power is not known
+  double probed_seconds_ago_ = kProbeAgainSeconds;
 };
 
 }  // namespace samovar::power

@@ -24,6 +24,8 @@ struct Sample {
   std::optional<std::uint64_t> disk_free_bytes;  // for us, without the part reserved for root
   std::optional<double> watts;
   bool watts_estimated = false;
+  double watts_error_share = 0;  // how far off it may be: of the watts above rest,
+  double watts_error = 0;        // and in watts
   std::optional<double> temp_max_c;
   std::string temp_max_name;         // empty without temp_max_c
   std::optional<double> gpu_load;    // 0..1

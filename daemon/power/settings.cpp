@@ -50,6 +50,14 @@ std::optional<Period> period_of(const json& value) {
 
 }  // namespace
 
+LocalTime local_time_at(WallTime time, std::chrono::seconds offset) noexcept {
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(time.time_since_epoch() + offset).count();
+  const auto day = (minutes >= 0 ? minutes : minutes - (kMinutesPerDay - 1)) / kMinutesPerDay;
+  const auto minute = minutes - day * kMinutesPerDay;
+  // The first day of 1970 was a Thursday.
+  return {static_cast<unsigned>(((day + 3) % 7 + 7) % 7), static_cast<unsigned>(minute)};
+}
+
 bool covers(const Period& period, LocalTime now) noexcept {
   const auto on = [&](unsigned day) { return (period.days >> (day % 7) & 1u) != 0; };
   if (period.from == period.to) return on(now.weekday);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 namespace samovar::power {
@@ -41,6 +42,9 @@ struct LocalTime {
   unsigned weekday = 0;  // 0 is Monday
   unsigned minute = 0;   // after midnight
 };
+
+// `offset`: of the time zone, east of UTC.
+LocalTime local_time_at(WallTime time, std::chrono::seconds offset) noexcept;
 
 struct Budget {
   std::optional<double> watts;  // nothing: no limit

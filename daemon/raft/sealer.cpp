@@ -43,13 +43,22 @@ EntryId random_entry_id(Rng& rng) {
 Sealer::Sealer(security::SecretBytes key, std::string cluster_id, std::uint32_t generation)
     : key_(std::move(key)), cluster_id_(std::move(cluster_id)), generation_(generation) {}
 
-Bytes Sealer::frame(std::uint32_t magic, std::string_view purpose, ByteView plain) const {
-  const Bytes sealed = security::seal(key_, plain, security::wrap_aad(purpose, cluster_id_, generation_));
+// Put together where it stays and sealed in place: a snapshot is the whole state, and each copy of it counts.
+Bytes Sealer::frame(std::uint32_t magic, std::string_view purpose, ByteView head, ByteView body) const {
+  const std::size_t sealed = head.size() + body.size() + security::kSealOverheadBytes;
+  security::AeadNonce nonce;
+  system_rng().fill(nonce);
   Bytes out;
-  out.reserve(kFrameHeadBytes + sealed.size() + 7);
+  out.reserve((kFrameHeadBytes + sealed + 7) / 8 * 8);
   put_u32(out, magic);
-  put_u32(out, static_cast<std::uint32_t>(sealed.size()));
-  append(out, sealed);
+  put_u32(out, static_cast<std::uint32_t>(sealed));
+  append(out, nonce);
+  append(out, head);
+  append(out, body);
+  out.resize(out.size() + security::kAeadTagBytes);
+  const auto inside = MutableBytes(out).subspan(kFrameHeadBytes + nonce.size());
+  security::seal_with_nonce(key_, nonce, inside.first(head.size() + body.size()),
+                            security::wrap_aad(purpose, cluster_id_, generation_), inside);
   out.resize((out.size() + 7) / 8 * 8, 0);
   return out;
 }
@@ -69,12 +78,10 @@ Result<Bytes> Sealer::unframe(std::uint32_t magic, std::string_view purpose, Byt
 }
 
 Bytes Sealer::seal_entry(const Position& position, const EntryId& previous, ByteView command) const {
-  Bytes plain;
-  plain.reserve(kPositionBytes + previous.size() + command.size());
-  put_position(plain, position);
-  append(plain, previous);
-  append(plain, command);
-  return frame(kEntryMagic, "raft-entry", plain);
+  Bytes head;
+  put_position(head, position);
+  append(head, previous);
+  return frame(kEntryMagic, "raft-entry", head, command);
 }
 
 Result<Entry> Sealer::open_entry(ByteView framed) const {
@@ -89,11 +96,9 @@ Result<Entry> Sealer::open_entry(ByteView framed) const {
 }
 
 Bytes Sealer::seal_snapshot(const Position& position, ByteView state) const {
-  Bytes plain;
-  plain.reserve(kPositionBytes + state.size());
-  put_position(plain, position);
-  append(plain, state);
-  return frame(kSnapshotMagic, "raft-snapshot", plain);
+  Bytes head;
+  put_position(head, position);
+  return frame(kSnapshotMagic, "raft-snapshot", head, state);
 }
 
 Result<Snapshot> Sealer::open_snapshot(ByteView framed) const {
@@ -101,7 +106,8 @@ Result<Snapshot> Sealer::open_snapshot(ByteView framed) const {
   if (plain.size() < kPositionBytes) return damaged("the snapshot has no position");
   Snapshot snapshot;
   snapshot.position = get_position(plain, 0);
-  snapshot.state.assign(plain.begin() + kPositionBytes, plain.end());
+  plain.erase(plain.begin(), plain.begin() + kPositionBytes);
+  snapshot.state = std::move(plain);
   return snapshot;
 }
 
@@ -111,7 +117,7 @@ Bytes Sealer::seal_witness(const Witness& witness) const {
   put_position(plain, witness.position);
   put_u64(plain, witness.index);
   put_u64(plain, witness.term);
-  return frame(kWitnessMagic, "raft-witness", plain);
+  return frame(kWitnessMagic, "raft-witness", plain, {});
 }
 
 Result<Witness> Sealer::open_witness(ByteView framed) const {

@@ -64,7 +64,7 @@ class Sealer {
   std::array<std::uint8_t, 16> key_check() const;
 
  private:
-  Bytes frame(std::uint32_t magic, std::string_view purpose, ByteView plain) const;
+  Bytes frame(std::uint32_t magic, std::string_view purpose, ByteView head, ByteView body) const;
   Result<Bytes> unframe(std::uint32_t magic, std::string_view purpose, ByteView framed) const;
 
   // Constant after construction.

@@ -5,14 +5,14 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/direct_write.hpp"
 #include "base/failpoint.hpp"
 #include "daemon/store/staging.hpp"
 
 namespace samovar::store {
 namespace {
 
-Error failed(const char* doing) {
-  const int error = errno;
+Error failed(const char* doing, int error = errno) {
   const bool full = error == ENOSPC || error == EDQUOT;
   return {full ? Errc::no_space : Errc::io,
           std::string("cannot ") + doing + " a file of the store: " + std::generic_category().message(error) +
@@ -40,13 +40,8 @@ class DescriptorFile : public File {
   }
   Result<void> write_at(std::uint64_t offset, ByteView data) override {
     SAMOVAR_FAILPOINT_ERROR("store.descriptor.write");
-    while (!data.empty()) {
-      const ssize_t put = ::pwrite(fd_, data.data(), data.size(), static_cast<off_t>(offset));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return failed("write");
-      offset += static_cast<std::uint64_t>(put);
-      data = data.subspan(static_cast<std::size_t>(put));
-    }
+    const int error = writer_.write(fd_, offset, data);
+    if (error != 0) return failed("write", error);
     return {};
   }
   Result<void> truncate(std::uint64_t size) override {
@@ -69,6 +64,7 @@ class DescriptorFile : public File {
 
  private:
   const int fd_;
+  DirectWriter writer_;
   bool sync_failed_ = false;
 };
 

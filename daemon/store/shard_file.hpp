@@ -46,7 +46,7 @@ struct ShardSummary {
   std::uint32_t blocks = 0;
   std::uint64_t plain_bytes = 0;
   std::uint64_t stored_bytes = 0;  // of the file
-  security::Hash256 hash{};        // BLAKE2b-256 of the file as it lies on the disk
+  security::Hash256 hash{};        // SHA-256 of the file as it lies on the disk
 };
 
 // Writes into a file that its caller opened (the worker has no names of files), synced by finish().

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/assert.hpp"
+#include "base/direct_write.hpp"
 #include "base/failpoint.hpp"
 #include "base/mutex.hpp"
 #include "daemon/store/paths.hpp"
@@ -64,17 +65,20 @@ struct StagingFile::State {
       const std::size_t room =
           std::min(kBatchRecords * kRecordStoredMax,
                    plain.size() + (plain.size() / kRecordPlainMax + 1) * kRecordOverhead);
-      if (batch.size() < room) batch.resize(room);
+      // As it will lie in the file, so that its blocks need not be copied on their way.
+      const std::size_t skew = at.file % kDiskBlockBytes;
+      if (batch.bytes().size() < skew + room) batch = BlockBuffer(kDiskBlockBytes + room);
+      const MutableBytes sealed = batch.bytes().subspan(skew, room);
       for (std::size_t i = 0; i < kBatchRecords && !plain.empty(); ++i) {
         const ByteView part = plain.first(std::min(kRecordPlainMax, plain.size()));
         const RecordHeader header{
             RecordType::data, static_cast<std::uint32_t>(part.size()), at.plain + taken, safe, time_us, {}};
-        seal_record(key, header, part, MutableBytes(batch).subspan(used, header.stored()));
+        seal_record(key, header, part, sealed.subspan(used, header.stored()));
         used += header.stored();
         taken += part.size();
         plain = plain.subspan(part.size());
       }
-      SAMOVAR_CHECK(write(ByteView(batch).first(used), taken));
+      SAMOVAR_CHECK(write(sealed.first(used), taken));
     }
     last = time_us;
     return {};
@@ -90,7 +94,7 @@ struct StagingFile::State {
   security::SecretBytes key;
   std::unique_ptr<File> file;
   std::unique_ptr<File> sync_file;
-  Bytes batch;  // sealed, being written
+  BlockBuffer batch{0};  // sealed, being written
   std::optional<security::Hash256> sha256;
   std::uint64_t last = 0;
   std::atomic<bool> broken = false;  // until rolled back

@@ -11,10 +11,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{20};
 
-// Errc::no_space: samovard refuses files when the disk is full, and says so.
 Result<void> granted(const Frame& frame) {
   SAMOVAR_TRY(const jobs::Reply reply, jobs::decode_reply(frame.body));
-  if (!reply.error.empty()) return Error{Errc::no_space, reply.error};
+  if (!reply.error.empty()) return Error{reply.code, reply.error};
   return {};
 }
 
@@ -88,10 +87,16 @@ Result<std::unique_ptr<File>> Exchange::output(jobs::OutputKind kind, std::uint6
 
 Result<jobs::SavedFile> Exchange::seal(const security::SecretBytes& key, std::string_view owner,
                                        jobs::OutputKind kind, std::uint64_t number, ByteView plain) {
+  return seal(key, owner, kind, number,
+              [plain](const std::function<Result<void>(ByteView)>& take) { return take(plain); });
+}
+
+Result<jobs::SavedFile> Exchange::seal(const security::SecretBytes& key, std::string_view owner,
+                                       jobs::OutputKind kind, std::uint64_t number, const Pieces& pieces) {
   SAMOVAR_TRY(auto file, output(kind, number));
   SAMOVAR_TRY(const auto writer, security::SealedStreamWriter::create(
                                      std::move(file), key, jobs::output_place(owner, kind, number)));
-  SAMOVAR_CHECK(writer->append(plain));
+  SAMOVAR_CHECK(pieces([&writer](ByteView piece) { return writer->append(piece); }));
   SAMOVAR_TRY(const security::SealedSummary summary, writer->finish());
   return jobs::SavedFile{kind, number, summary.plain_bytes, summary.stored_bytes, summary.hash};
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,10 @@ class Exchange {
   // All of it in a sealed file of this kind; returns when it is synced.
   Result<jobs::SavedFile> seal(const security::SecretBytes& key, std::string_view owner,
                                jobs::OutputKind kind, std::uint64_t number, ByteView plain);
+  // The same of bytes that come piece by piece.
+  using Pieces = std::function<Result<void>(const std::function<Result<void>(ByteView)>& take)>;
+  Result<jobs::SavedFile> seal(const security::SecretBytes& key, std::string_view owner,
+                               jobs::OutputKind kind, std::uint64_t number, const Pieces& pieces);
   // Returns when samovard has committed it.
   Result<void> keep(const jobs::SavedFile& file);
 

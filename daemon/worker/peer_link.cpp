@@ -57,6 +57,7 @@ Result<bool> PeerLink::look(Duration wait) {
   if (!heard) return Error{Errc::unavailable, "samovard is gone"};
   unsent_ -= std::min(unsent_, exchange_.take_sent());
   if (exchange_.stopped()) return stopped();
+  SAMOVAR_CHECK(hand_over());
   auto told = exchange_.take_membership();
   if (!told || told->epoch <= membership_.epoch) return false;
   SAMOVAR_CHECK(open_(told->blocks));
@@ -68,29 +69,55 @@ Result<bool> PeerLink::look(Duration wait) {
   return true;
 }
 
-Result<void> PeerLink::send(std::uint32_t to, ByteView body) {
+Result<void> PeerLink::give(std::uint32_t to, Bytes body) {
   if (body.size() > jobs::kPeerMessageMax)
     return Error{Errc::invalid, "a message to another worker is too long"};
   if (to == membership_.self || !membership_.has(to)) return {};
-  // No faster than they go. What comes meanwhile is kept; who takes part is looked at by receive() only.
-  while (unsent_ >= jobs::kPeerUnsentMax) {
-    auto heard = exchange_.listen(kRoomStep);
-    if (!heard) return Error{Errc::unavailable, "samovard is gone"};
-    unsent_ -= std::min(unsent_, exchange_.take_sent());
-    if (exchange_.stopped()) return stopped();
+  waiting_bytes_ += body.size();
+  waiting_.push_back({to, membership_.epoch, std::move(body)});
+  SAMOVAR_CHECK(hand_over());
+  return waiting_bytes_ <= kWaitingBytesMax ? Result<void>{} : make_room(kWaitingBytesMax);
+}
+
+Result<void> PeerLink::hand_over() {
+  while (!waiting_.empty() && unsent_ < jobs::kPeerUnsentMax) {
+    const Waiting message = std::move(waiting_.front());
+    waiting_.pop_front();
+    waiting_bytes_ -= message.body.size();
+    // One that is gone meanwhile hears nothing.
+    if (membership_.has(message.to)) SAMOVAR_CHECK(say(message));
   }
+  return {};
+}
+
+Result<void> PeerLink::say(const Waiting& message) {
   jobs::PeerFrame frame;
-  frame.peer = to;
-  frame.epoch = membership_.epoch;
-  frame.bytes = static_cast<std::uint32_t>(body.size());
+  frame.peer = message.to;
+  frame.epoch = message.epoch;
+  frame.bytes = static_cast<std::uint32_t>(message.body.size());
   ++unsent_;
-  if (body.size() <= jobs::kPeerInlineBytesMax) {
-    frame.body = to_bytes(body);
+  if (message.body.size() <= jobs::kPeerInlineBytesMax) {
+    frame.body = message.body;
     return exchange_.say(MessageType::peer_send, encode(frame), -1);
   }
-  SAMOVAR_TRY(const Descriptor file, in_memory(body));
+  SAMOVAR_TRY(const Descriptor file, in_memory(message.body));
   return exchange_.say(MessageType::peer_send, encode(frame), file.get());
 }
+
+// What comes meanwhile is kept; who takes part is looked at by receive() only.
+Result<void> PeerLink::make_room(std::size_t bytes_most) {
+  const MonoTime began = real_clock().mono();
+  Result<void> made;
+  while (made && (waiting_bytes_ > bytes_most || (bytes_most == 0 && !waiting_.empty()))) {
+    if (!exchange_.listen(kRoomStep)) return Error{Errc::unavailable, "samovard is gone"};
+    unsent_ -= std::min(unsent_, exchange_.take_sent());
+    made = exchange_.stopped() ? Result<void>(stopped()) : hand_over();
+  }
+  blocked_ += std::chrono::duration<double>(real_clock().mono() - began).count();
+  return made;
+}
+
+Result<void> PeerLink::drain() { return make_room(0); }
 
 Result<std::optional<trainer::PeerMessage>> PeerLink::next() {
   auto& waiting = exchange_.messages();

@@ -10,8 +10,37 @@
 namespace samovar::worker {
 namespace {
 
-constexpr std::size_t kOpenMax = 4;
+// Each holds a chunk of its file, 256 KiB, and opening one anew is to read and check its end first.
+constexpr std::size_t kOpenMax = 16;
 constexpr std::size_t kKeptBytesMax = 64u << 20;
+
+double seconds_now() { return std::chrono::duration<double>(real_clock().mono()).count(); }
+void add_to(std::atomic<double>& sum, double seconds) {
+  sum.store(sum.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);
+}
+
+// Adds up how long its reads take.
+class TimedFile final : public File {
+ public:
+  TimedFile(std::unique_ptr<File> file, std::atomic<double>& seconds)
+      : file_(std::move(file)), seconds_(seconds) {}
+  Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) override {
+    const double began = seconds_now();
+    auto got = file_->read_at(offset, out);
+    add_to(seconds_, seconds_now() - began);
+    return got;
+  }
+  Result<void> write_at(std::uint64_t offset, ByteView data) override {
+    return file_->write_at(offset, data);
+  }
+  Result<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
+  Result<void> sync() override { return file_->sync(); }
+  Result<std::uint64_t> size() override { return file_->size(); }
+
+ private:
+  const std::unique_ptr<File> file_;
+  std::atomic<double>& seconds_;
+};
 
 }  // namespace
 
@@ -89,7 +118,8 @@ Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {
     copy = ingest::Descriptor(::dup(file->second.get()));
   }
   if (!copy) return Error{Errc::io, "a shard's descriptor cannot be copied"};
-  SAMOVAR_TRY(auto reader, store::ShardReader::open(store::file_from_descriptor(copy.release()), key_,
+  auto timed = std::make_unique<TimedFile>(store::file_from_descriptor(copy.release()), read_seconds_);
+  SAMOVAR_TRY(auto reader, store::ShardReader::open(std::move(timed), key_,
                                                     store::shard_place(dataset_id_, version_, shard)));
   if (!told_.empty()) {
     const auto& told = told_[shard];
@@ -106,9 +136,16 @@ Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {
 
 Result<void> ShardSource::read(std::size_t block, Bytes& out) {
   const Place& place = places_[block];
-  if (place.part) return read_part(place, block, out);
+  return place.part ? read_part(place, block, out) : read_whole(place, out);
+}
+
+Result<void> ShardSource::read_whole(const Place& place, Bytes& out) {
   SAMOVAR_TRY(store::ShardReader * from, reader(place.shard));
-  return from->read(place.block, out);
+  const double began = seconds_now();
+  const double before = read_seconds();
+  auto done = from->read(place.block, out);
+  add_to(decrypt_seconds_, seconds_now() - began - (read_seconds() - before));
+  return done;
 }
 
 // Data sets that are cut are small: their parts are kept.
@@ -117,8 +154,7 @@ Result<void> ShardSource::read_part(const Place& place, std::size_t block, Bytes
     out = kept->second;
     return {};
   }
-  SAMOVAR_TRY(store::ShardReader * from, reader(place.shard));
-  SAMOVAR_CHECK(from->read(place.block, whole_));
+  SAMOVAR_CHECK(read_whole(place, whole_));
   SAMOVAR_TRY(const auto view, trainer::BlockView::open(whole_, *schema_));
   out.clear();
   trainer::slice_block(view, *schema_, place.first, place.rows, out);

@@ -7,6 +7,7 @@
 //
 // Threading: one thread at a time reads, as trainer::BlockSource says; another one may add shards.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -40,6 +41,9 @@ class ShardSource final : public trainer::BlockSource {
   std::uint32_t rows(std::size_t block) const override { return places_[block].rows; }
   Result<void> read(std::size_t block, Bytes& out) override;
   std::uint64_t total_rows() const noexcept { return total_rows_; }
+  // So far, on whichever thread read: from the disk, and to decrypt, check and unpack what came.
+  double read_seconds() const noexcept { return read_seconds_.load(std::memory_order_relaxed); }
+  double decrypt_seconds() const noexcept { return decrypt_seconds_.load(std::memory_order_relaxed); }
 
  private:
   struct Place {
@@ -55,6 +59,7 @@ class ShardSource final : public trainer::BlockSource {
   };
   ShardSource(std::string dataset_id, std::uint32_t version, const security::SecretBytes& key);
   Result<store::ShardReader*> reader(std::uint32_t shard);
+  Result<void> read_whole(const Place& place, Bytes& out);
   Result<void> read_part(const Place& place, std::size_t block, Bytes& out);
 
   const std::string dataset_id_;
@@ -68,6 +73,9 @@ class ShardSource final : public trainer::BlockSource {
   std::map<std::size_t, Bytes> kept_;  // parts, while there is room
   std::size_t kept_bytes_ = 0;
   Bytes whole_;  // the block that parts are cut from
+
+  std::atomic<double> read_seconds_{0};
+  std::atomic<double> decrypt_seconds_{0};
 
   Mutex mutex_;
   std::map<std::uint32_t, ingest::Descriptor> files_ SAMOVAR_GUARDED_BY(mutex_);

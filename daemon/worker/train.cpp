@@ -53,6 +53,9 @@ class Observer final : public trainer::TrainObserver {
   bool metric(const trainer::TrainMetric& metric) override {
     begun_ = true;
     jobs::MetricMessage message{metric.step, metric.rows, std::max(0.0, metric.seconds), {}};
+    if (source_ != nullptr)
+      message.values = {{"read_seconds", source_->read_seconds()},
+                        {"decrypt_seconds", source_->decrypt_seconds()}};
     for (const auto& [name, value] : metric.values) {
       if (message.values.size() == jobs::kMetricValuesMax) break;
       message.values.emplace_back(cut(name, kWordBytesMax), value);
@@ -67,13 +70,15 @@ class Observer final : public trainer::TrainObserver {
     ignore(exchange_.say(MessageType::log, message), "a closed socket is noticed by the next progress");
   }
 
-  Result<void> checkpoint(std::uint64_t step, ByteView bytes) override {
+  Result<void> checkpoint(std::uint64_t step, const trainer::CheckpointPieces& pieces) override {
     begun_ = true;
     SAMOVAR_TRY(const auto file, exchange_.seal(job_.job_key, job_.job_id, OutputKind::checkpoint,
-                                                std::max<std::uint64_t>(step, 1), bytes));
+                                                std::max<std::uint64_t>(step, 1), pieces));
     return exchange_.keep(file);
   }
 
+  // How long reading took is told with the rest.
+  void watch(const ShardSource& source) { source_ = &source; }
   bool begun() const noexcept { return begun_; }
   bool stopped() const noexcept { return stopped_; }
 
@@ -85,6 +90,7 @@ class Observer final : public trainer::TrainObserver {
 
   Exchange& exchange_;
   const jobs::TrainJob& job_;
+  const ShardSource* source_ = nullptr;
   MonoTime told_{};
   std::string step_;
   bool stopped_ = false;
@@ -121,29 +127,36 @@ class Training {
       : exchange_(exchange), job_(job), observer_(exchange, job) {}
 
   Result<trainer::Trained> run() {
+    auto trained = train();
+    // The others wait for the last of what was said: the model, or what went wrong.
+    if (link_) ignore(link_->drain(), "training is over");
+    return trained;
+  }
+
+ private:
+  Result<trainer::Trained> train() {
     SAMOVAR_TRY(const trainer::Schema schema, trainer::decode_schema(job_.schema_json));
     const auto json = nlohmann::json::parse(job_.spec_json, nullptr, false);
     auto parsed = trainer::parse_spec(json, &schema);
     if (!parsed.faults.empty()) return Error{Errc::invalid, parsed.faults.front().detail};
-    std::unique_ptr<ShardSource> source;
     trainer::TrainOptions options = options_of(job_);
-    std::optional<PeerLink> link;
     if (job_.member == 0) {
-      SAMOVAR_TRY(source, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version, job_.shards,
-                                            job_.data_key));
+      SAMOVAR_TRY(source_, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version, job_.shards,
+                                             job_.data_key));
     } else {
-      SAMOVAR_TRY(source, ShardSource::open_part(exchange_, job_, schema));
-      link.emplace(exchange_, job_, [this, &source](const std::vector<std::uint32_t>& blocks) {
-        return source->add(exchange_, blocks);
+      SAMOVAR_TRY(source_, ShardSource::open_part(exchange_, job_, schema));
+      link_.emplace(exchange_, job_, [this](const std::vector<std::uint32_t>& blocks) {
+        return source_->add(exchange_, blocks);
       });
-      options.group = &*link;
+      options.group = &*link_;
       options.joining = job_.joining;
     }
+    observer_.watch(*source_);
     if (job_.checkpoint_step > 0) {
       auto checkpoint = read_checkpoint();
       if (checkpoint) {
         auto trained =
-            trainer::train(*source, schema, parsed.spec, ByteView(*checkpoint), options, observer_);
+            trainer::train(*source_, schema, parsed.spec, ByteView(*checkpoint), options, observer_);
         if (trained || observer_.begun() || observer_.stopped() || !is_foreign(trained.error().code()))
           return trained;
         checkpoint = std::move(trained).error();
@@ -152,10 +165,9 @@ class Training {
                     fmt::format("The checkpoint at step {} cannot be used ({}): training begins anew.",
                                 job_.checkpoint_step, checkpoint.error().message()));
     }
-    return trainer::train(*source, schema, parsed.spec, std::nullopt, options, observer_);
+    return trainer::train(*source_, schema, parsed.spec, std::nullopt, options, observer_);
   }
 
- private:
   Result<Bytes> read_checkpoint() {
     SAMOVAR_TRY(const auto file, exchange_.input(InputKind::checkpoint, 0));
     return read_whole(file, job_.job_key,
@@ -165,6 +177,8 @@ class Training {
   Exchange& exchange_;
   const jobs::TrainJob& job_;
   Observer observer_;
+  std::unique_ptr<ShardSource> source_;
+  std::optional<PeerLink> link_;
 };
 
 }  // namespace

@@ -78,8 +78,19 @@ float margin_of_cells(const Plan& plan, const Rows& x, std::uint32_t row, const 
   return sum;
 }
 
+// Brings cells of a row to come into the cache while others are worked on.
+inline void prefetch_cells(const std::uint32_t* slots, std::size_t n, const float* cells, std::size_t cell) {
+  for (std::size_t i = 0; i < n; ++i) {
+    // A place that is none is fetched as well: an address is only asked for, never read.
+    __builtin_prefetch(cells + slots[i] * cell, 1, 3);
+  }
+}
+
+// `ahead`, unless null, are the slots of a row to come: their cells are asked for a few at a time between the
+// steps of this one. All at once would be more than a processor keeps in flight.
 template <Rule rule, bool kShrinks>
-inline void step_slots(const Plan& plan, const std::uint32_t* slots, std::size_t n, float c, float* cells) {
+inline void step_slots(const Plan& plan, const std::uint32_t* slots, std::size_t n, float c, float* cells,
+                       const std::uint32_t* ahead) {
   constexpr std::size_t kCell = cell_floats(rule);
   if constexpr (kCell == 2) {
     const Floats gradient = lanes::spread(c);
@@ -88,6 +99,7 @@ inline void step_slots(const Plan& plan, const std::uint32_t* slots, std::size_t
       // The last group reaches back over slots that were stepped already, and leaves those as they are.
       const std::size_t left = n - i < kLanes ? n - i : kLanes;
       const std::uint32_t* const group = slots + i + left - kLanes;
+      if (ahead != nullptr) prefetch_cells(ahead + (group - slots), kLanes, cells, kCell);
       i += left;
       if (__builtin_expect(lanes::must_take_turns(lanes::load(group)), 0)) {
         for (std::size_t j = kLanes - left; j < kLanes; ++j) {
@@ -107,6 +119,7 @@ inline void step_slots(const Plan& plan, const std::uint32_t* slots, std::size_t
     }
     if (n >= kLanes) return;
   }
+  if (ahead != nullptr) prefetch_cells(ahead, n, cells, kCell);
   for (std::size_t i = 0; i < n; ++i) {
     if (slots[i] != kNoSlot) ops::step_cell<rule>(cells + slots[i] * kCell, c, plan.o, plan.rates);
   }
@@ -128,39 +141,32 @@ void step_dense(const Plan& plan, const float* gradient, std::size_t n, float sc
 }
 
 template <Rule rule, bool kShrinks>
-inline void step_row(const Plan& plan, const Rows& x, std::uint32_t row, float c, float* cells) {
+inline void step_row(const Plan& plan, const Rows& x, std::uint32_t row, float c, float* cells,
+                     const std::uint32_t* ahead) {
   constexpr std::size_t kCell = cell_floats(rule);
   if (x.dense_width != 0)
     step_dense<rule>(plan, x.dense + std::size_t{row} * x.dense_width, x.dense_width, c, cells);
-  step_slots<rule, kShrinks>(plan, x.slots + std::size_t{row} * x.slot_width, x.slot_width, c, cells);
+  step_slots<rule, kShrinks>(plan, x.slots + std::size_t{row} * x.slot_width, x.slot_width, c, cells, ahead);
   if (x.ragged_ends != nullptr) {
     for (std::uint32_t i = ragged_begin(x, row); i < x.ragged_ends[row]; ++i)
       ops::step_cell<rule>(cells + x.ragged_slots[i] * kCell, c * x.ragged_values[i], plan.o, plan.rates);
   }
 }
 
-// Brings the cells of a row to come into the cache while others are worked on.
-inline void prefetch_row(const std::uint32_t* slots, std::size_t n, const float* cells, std::size_t cell) {
-  for (std::size_t i = 0; i < n; ++i) {
-    // A place that is none is fetched as well: an address is only asked for, never read.
-    __builtin_prefetch(cells + slots[i] * cell, 1, 3);
-  }
-}
 // How many rows ahead: their cells come from memory while those before them are worked on, and are still in
 // the first cache then.
 constexpr std::uint32_t kRowsAhead = 6;
 
-// `following` rows come after these, and are asked for next.
+// `fetches`: nobody has asked for the cells of these rows yet.
 template <Rule rule>
 void margins_of_rows(const Plan& shared, const Rows& x, const float* cells, const float* bias,
-                     const float* offset, float* out, std::size_t out_stride, std::uint32_t following = 0) {
+                     const float* offset, float* out, std::size_t out_stride, bool fetches = true) {
   const Plan plan = shared;  // nobody else's: it stays in registers
-  const std::uint32_t there = x.rows + following;
   const float start = bias != nullptr ? ops::cell_weight<rule>(bias, plan.bias, plan.rates) : 0.0f;
   for (std::uint32_t row = 0; row < x.rows; ++row) {
-    if (row + kRowsAhead < there)
-      prefetch_row(x.slots + std::size_t{row + kRowsAhead} * x.slot_width, x.slot_width, cells,
-                   cell_floats(rule));
+    if (fetches && row + kRowsAhead < x.rows)
+      prefetch_cells(x.slots + std::size_t{row + kRowsAhead} * x.slot_width, x.slot_width, cells,
+                     cell_floats(rule));
     const float known = offset != nullptr ? start + offset[row] : start;
     out[row * out_stride] = known + margin_of_cells<rule>(plan, x, row, cells);
   }
@@ -174,23 +180,26 @@ void margins_cells(Stream*, const Optimizer& o, const Rows& x, const float* cell
   });
 }
 
+// `following` rows come after these, and are asked for meanwhile: each as one of these is stepped.
 template <Rule rule, bool kShrinks>
 void update_in_turn(const Plan& shared, const Rows& x, const float* coefficients, std::size_t stride,
-                    float* cells, float* bias) {
+                    float* cells, float* bias, std::uint32_t following) {
   const Plan plan = shared;  // nobody else's: a write to a cell cannot change it, and it stays in registers
   for (std::uint32_t row = 0; row < x.rows; ++row) {
     const float c = coefficients[row * stride];
-    step_row<rule, kShrinks>(plan, x, row, c, cells);
+    const std::uint32_t* const ahead =
+        row < following ? x.slots + (std::size_t{row} + x.rows) * x.slot_width : nullptr;
+    step_row<rule, kShrinks>(plan, x, row, c, cells, ahead);
     if (bias != nullptr) ops::step_cell<rule>(bias, c, plan.bias, plan.rates);
   }
 }
 template <Rule rule>
 void update_of_rows(const Plan& plan, const Rows& x, const float* coefficients, std::size_t stride,
-                    float* cells, float* bias) {
+                    float* cells, float* bias, std::uint32_t following = 0) {
   if (plan.o.l1 == 0 && plan.o.l2 == 0)
-    update_in_turn<rule, false>(plan, x, coefficients, stride, cells, bias);
+    update_in_turn<rule, false>(plan, x, coefficients, stride, cells, bias, following);
   else
-    update_in_turn<rule, true>(plan, x, coefficients, stride, cells, bias);
+    update_in_turn<rule, true>(plan, x, coefficients, stride, cells, bias, following);
 }
 
 void update_rows(Stream*, const Optimizer& o, const Rows& x, const float* coefficients, std::size_t stride,
@@ -216,9 +225,9 @@ void step_rows(Stream* stream, const Step& step, const Rows& x, const Labels& la
       const Rows rows = part(x, first, count);
       const float* offset = labels.offset != nullptr ? labels.offset + first : nullptr;
       const float* weight = labels.weight != nullptr ? labels.weight + first : nullptr;
-      margins_of_rows<kRule>(plan, rows, cells, bias_cell, offset, margins, 1, x.rows - first - count);
+      margins_of_rows<kRule>(plan, rows, cells, bias_cell, offset, margins, 1, first == 0);
       families.residuals(stream, step.glm, margins, labels.target + first, weight, count, margins, loss);
-      update_of_rows<kRule>(plan, rows, margins, 1, cells, bias_cell);
+      update_of_rows<kRule>(plan, rows, margins, 1, cells, bias_cell, x.rows - first - count);
     }
   });
 }

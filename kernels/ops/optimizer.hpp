@@ -69,7 +69,9 @@ SAMOVAR_HD void step_pair(F& first, F& second, G gradient, const Optimizer& o, c
     F g = F{} + gradient;
     if constexpr (kShrinks) g = gradient + o.l2 * first;
     second = o.momentum * second + g;
-    first = first - o.rate * second;
+    // Nesterov's, for the point x - rate · momentum · velocity at which the gradient is taken.
+    const F by = o.ahead ? g + o.momentum * second : second;
+    first = first - o.rate * by;
     if constexpr (kShrinks) first = shrink(first, o.rate * o.l1);
   }
 }

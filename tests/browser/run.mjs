@@ -14,6 +14,7 @@ import './suites/login.mjs';
 import './suites/live.mjs';
 import './suites/tabs.mjs';
 import './suites/people.mjs';
+import './suites/power.mjs';
 import './suites/session.mjs';
 import './suites/data_upload.mjs';
 import './suites/data.mjs';

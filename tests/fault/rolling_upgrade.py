@@ -88,13 +88,13 @@ def main():
         lost, twice = story.verify()
         caught = story.control(len(lost))
         acknowledged = sum(len(w.made) + len(w.deleted) for w in story.writers) - 1
-        hashes = {node.asks("/cluster/state")["hash"] for node in cluster.nodes} if cluster.wait_equal() else set()
+        hashes = cluster.wait_equal_hashes(cluster.nodes)
         print(f"{len(steps)} nodes changed, {acknowledged} acknowledged writes: {len(lost)} lost, {len(twice)} twice; longest without a "
               f"write {max(s[3] for s in steps):.1f} s; {len(hashes)} state")
         for line in (lost + twice)[:20]:
             print("  ", line)
     print("the planted loss was", "found" if caught else "NOT FOUND")
-    return 0 if caught and not lost and not twice and acknowledged > 0 else 1
+    return 0 if caught and not lost and not twice and len(hashes) == 1 and acknowledged > 0 else 1
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace samovar;
-  if (size < 2 || size > 64 * 1024) return 0;
+  if (size < 2 || size > 4096) return 0;
   const std::size_t columns = 1 + data[0] % 8;
   ingest::IngestPlan plan;
   plan.options.delimiter = ",;\t|"[data[1] % 4];
   plan.options.header = (data[1] & 4) != 0;
   if ((data[1] & 8) != 0) plan.options.quote.reset();
-  plan.threads = (data[1] & 16) != 0 ? 2 : 1;
+  plan.threads = (data[1] & 0xd0) == 0xd0 ? 2 : 1;  // seldom: starting them takes longer than the rest
   plan.bad_rows_share_max = 1;
   const bool typed = (data[1] & 32) != 0;
   for (std::size_t c = 0; c < columns; ++c) {

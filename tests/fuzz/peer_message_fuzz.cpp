@@ -34,17 +34,27 @@ class Sender final : public PeerGroup {
   Membership members_;
 };
 
+void hear(ByteView input, const char* kind, const char* codec) {
+  Sender sender(input);
+  Council council(sender, false);
+  std::vector<float> head(24), tail(2);
+  StrategySpec strategy;
+  strategy.kind = kind;
+  strategy.codec = codec;
+  const auto together = make_strategy(council, strategy, {2, true});
+  // Ends with the input: as lead it waits for the other's part, and hears all that comes before it.
+  if (!together->begin({head, tail}, {})) return;
+  for (int step = 0; step < 64; ++step) {
+    if (!together->stepped(10, 0.001, 0.001)) return;
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Sender sender(ByteView(data, size));
-  Council council(sender, false);
-  std::vector<float> head(24), tail(2);
-  const auto elastic = make_strategy(council, StrategySpec{}, {2, true});
-  // Ends with the input: as lead it waits for the other's part, and hears all that comes before it.
-  if (!elastic->begin({head, tail}, 0, false, false)) return 0;
-  for (int step = 0; step < 64; ++step) {
-    if (!elastic->stepped(10, 0.001, 0.001)) return 0;
+  // With a centre that nobody waits for, in step, with answers that may come later, and from one to another.
+  for (const char* kind : {"easgd", "averaging", "ssp", "gossip"}) {
+    for (const char* codec : {"fp32", "one_bit"}) hear(ByteView(data, size), kind, codec);
   }
   return 0;
 }

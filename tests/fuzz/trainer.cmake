@@ -7,3 +7,4 @@ samovar_fuzz(model_import_fuzz SOURCES model_import_fuzz.cpp LINKS samovar_train
 samovar_fuzz(job_spec_fuzz SOURCES job_spec_fuzz.cpp LINKS samovar_trainer)
 samovar_fuzz(pipeline_json_fuzz SOURCES pipeline_json_fuzz.cpp LINKS samovar_trainer)
 samovar_fuzz(peer_message_fuzz SOURCES peer_message_fuzz.cpp LINKS samovar_trainer)
+samovar_fuzz(codec_fuzz SOURCES codec_fuzz.cpp LINKS samovar_trainer)

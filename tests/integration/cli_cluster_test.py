@@ -4,6 +4,7 @@
 cli_cluster_test.py PATH-TO-SAMOVAR PATH-TO-SAMOVARD
 """
 import json
+import os
 import pathlib
 import re
 import sys
@@ -97,6 +98,21 @@ class Terminals(unittest.TestCase):
         self.assertEqual(len(words.replace("-", " ").split()), 5)
         body = json.dumps({"setup_code": self.new.code, "words": words})
         self.good(self.at_new.run("join", "--no-input", "--yes", stdin=body))
+        self.cluster.wait_member(self.new)
+
+    def test_words_in_a_file(self):
+        path = os.path.join(self.new.state_dir, "invitation")
+        made = self.good(self.at_member.run("peers", "invite", "--file", path, "--password-stdin", stdin=ADMIN["password"] + "\n"))
+        with open(path, encoding="utf-8") as file:
+            words = json.load(file)["words"]
+        self.assertNotIn(words, made.out + made.err, "the words are in the file only")
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        without = path + ".without"
+        with open(without, "w", encoding="utf-8") as file:
+            json.dump({"words": words}, file)
+        lacking = self.at_new.run("join", "--file", without, "--setup-code-stdin", "--yes", stdin=self.new.code + "\n")
+        self.assertIn("is not an invitation", lacking.err)
+        self.good(self.at_new.run("join", "--file", path, "--setup-code-stdin", "--yes", stdin=self.new.code + "\n"))
         self.cluster.wait_member(self.new)
 
 

@@ -18,6 +18,9 @@ if(TARGET samovard AND TARGET samovar-worker)
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/elastic_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(elastic_life.${suite} PROPERTIES LABELS integration TIMEOUT 1200 RUN_SERIAL ON)
   endforeach()
+  add_test(NAME elastic_netns CONFIGURATIONS netns
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/elastic_netns.py $<TARGET_FILE:samovard>)
+  set_tests_properties(elastic_netns PROPERTIES LABELS integration TIMEOUT 1800 RUN_SERIAL ON SKIP_RETURN_CODE 77)
   foreach(suite Surroundings Refusals Quiet Form)
     add_test(NAME cluster_netns.${suite} CONFIGURATIONS netns
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_netns.py $<TARGET_FILE:samovard> ${suite})

@@ -252,6 +252,56 @@ BAD = {
 }
 
 
+def later_clock(folder, days):
+    """The environment of a daemon whose wall clock is so many days ahead."""
+    library = os.path.join(folder, f"later-{days}.so")
+    source = pathlib.Path(__file__).resolve().parents[1] / "support" / "old_clock.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-DLATER_SECONDS={days * 86400}", "-o", library, str(source), "-ldl"],
+                   check=True)
+    return dict(os.environ, LD_PRELOAD=library)
+
+
+class Bin(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler to make the later clock with")
+    def test_after_thirty_days_the_key_is_destroyed(self):
+        with tempfile.TemporaryDirectory(prefix="samovard-clock-") as folder, new_node() as node:
+            data = Data(node)
+            old = data.make(table(200), "Old")
+            young = data.make(table(200, seed=2), "Young")
+            node.expect(204, "DELETE", "/api/v1/datasets/" + old)
+
+            def come_back(days):
+                node.stop()
+                node.environment = later_clock(folder, days)
+                node.start()
+                node.wait_ready()
+                node.log_in(transport="bearer")
+
+            come_back(29)
+            self.assertIn("binned_at", node.expect(200, "GET", "/api/v1/datasets/" + old).json)
+            node.expect(204, "DELETE", "/api/v1/datasets/" + young)
+
+            come_back(31)
+            # The first sweep comes a minute after the start.
+            end = time.monotonic() + 60 + WAIT_SECONDS_MAX
+            while node.request("GET", "/api/v1/datasets/" + old).status != 404:
+                self.assertLess(time.monotonic(), end, node.log)
+                time.sleep(1)
+            files = data.files()
+            self.assertEqual([name for name in files if old in name], [])
+            self.assertNotEqual([name for name in files if young in name], [])
+
+            def certificates(action):
+                return node.expect(200, "GET", "/api/v1/audit?action=" + action).json["items"]
+
+            whole = certificates("dataset.destroyed")
+            self.assertEqual([(c["object"], c["actor"]) for c in whole], [(old, "system")])
+            self.assertEqual([c["object"] for c in certificates("dataset.version_destroyed")], [old])
+            # Two days in the bin are not thirty.
+            node.expect(200, "POST", f"/api/v1/datasets/{young}:restore")
+            self.assertEqual(node.expect(200, "GET", f"/api/v1/datasets/{young}/preview").json["columns"][0]["name"], "id")
+
+
 class BadInput(unittest.TestCase):
     def test_each_gets_a_sentence_and_the_store_stays_as_it_was(self):
         with new_node() as node:

@@ -125,6 +125,25 @@ class Faults(Nodes):
         self.assertIn("lost", {e["kind"] for e in done["events"]})
         self.assertLess(abs(loss_of(first, done) - loss_of(first, calm)) / loss_of(first, calm), 0.01)
 
+    def test_a_node_whose_disk_is_full_is_left_out(self):
+        first, second, third = self.cluster.nodes
+        second.stop()
+        settings = pathlib.Path(second.state_dir) / "full.toml"
+        settings.write_text("disk_reserve_mib = 1048576\n")  # more than there is
+        second.start(["--config", str(settings)])
+        second.wait_ready()
+        # A job that begins before it is back may end before it takes part.
+        self.cluster.wait_states({second: "up"}, via=first)
+        job = self.box.job(self.data, name="full", parameters={**LONG["parameters"], "passes": 6000})
+        wait_working(first, job, 3)
+        for pid in workers_of(first) + workers_of(third):  # who is left leads, and has to save
+            os.kill(pid, signal.SIGKILL)
+        done = wait_end(first, job)
+        self.assertEqual(done["state"], "done", done["error"])
+        left = [e for e in done["events"] if e["kind"] == "left"]
+        self.assertTrue(left, done["events"])
+        self.assertEqual(left[0]["node_id"], second.id)
+
     def test_the_home_is_killed_and_another_goes_on(self):
         first, second, third = self.cluster.nodes
         job = self.box.job(self.data, **LONG)

@@ -256,6 +256,30 @@ class Control(unittest.TestCase):
             node.expect(204, "DELETE", "/api/v1/jobs/" + job)
             self.assertFalse([f for f in box.files("jobs") if f.startswith(job)])
 
+    def test_the_urgent_begin_first(self):
+        with new_node() as node:
+            box = Box(node)
+            dataset = box.dataset(table(3000), "Admissions")
+            first = box.job(dataset, "first", **LONG)
+            box.wait("/api/v1/jobs/" + first, lambda j: j["state"] == "running")
+            names = {"low": "low", "usual": None, "high": "high", "late": -1}
+            ids = {name: box.job(dataset, name, **({"priority": how} if how is not None else {})) for name, how in names.items()}
+
+            def queue():
+                jobs = node.expect(200, "GET", "/api/v1/jobs?state=queued").json["items"]
+                return [j["name"] for j in sorted(jobs, key=lambda j: j["queue_position"])]
+
+            self.assertEqual(queue(), ["high", "usual", "late", "low"])
+            path = "/api/v1/jobs/" + ids["late"]
+            self.assertEqual(node.expect(200, "PATCH", path, {"priority": "high"}).json["priority"], 10)
+            self.assertEqual(queue(), ["high", "late", "usual", "low"])
+            node.expect(422, "PATCH", path, {"priority": "yesterday"})
+            node.expect(422, "PATCH", path, {})
+            box.act(first, "cancel")
+            begun = {name: box.ended(job)["started_at"] for name, job in ids.items()}
+            self.assertEqual(sorted(begun, key=lambda name: begun[name]), ["high", "late", "usual", "low"])
+            self.assertEqual(node.request("PATCH", path, {"priority": 1}).status, 409)
+
     def test_a_removed_version_leaves_nothing(self):
         with new_node() as node:
             box = Box(node)

@@ -7,7 +7,7 @@ if(TARGET samovard)
     set_tests_properties(node_life.${suite} PROPERTIES LABELS integration TIMEOUT 300 RUN_SERIAL ON)
   endforeach()
   if(TARGET samovar-worker)
-    foreach(suite Life BadInput Secrecy)
+    foreach(suite Life Bin BadInput Secrecy)
       add_test(NAME data_life.${suite}
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/data_life.py $<TARGET_FILE:samovard> ${suite})
       set_tests_properties(data_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
@@ -15,6 +15,12 @@ if(TARGET samovard)
     add_test(NAME oip_life
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oip_life.py $<TARGET_FILE:samovard>)
     set_tests_properties(oip_life PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+    add_test(NAME power_life
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/power_life.py $<TARGET_FILE:samovard>)
+    set_tests_properties(power_life PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+    add_test(NAME job_power_life
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/job_power_life.py $<TARGET_FILE:samovard>)
+    set_tests_properties(job_power_life PROPERTIES LABELS integration TIMEOUT 900 RUN_SERIAL ON)
     foreach(suite Life Control Rights Trouble)
       add_test(NAME model_life.${suite}
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/model_life.py $<TARGET_FILE:samovard> ${suite})

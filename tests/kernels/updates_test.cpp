@@ -36,7 +36,8 @@ void naive_step(const Optimizer& o, Cell& cell, double g) {
     cell[0] = shrink(cell[0] - step * g, step * l1);
   } else if (o.rule == Rule::sgd) {
     cell[1] = momentum * cell[1] + g;
-    cell[0] = shrink(cell[0] - rate * cell[1], rate * l1);
+    const double by = o.ahead ? g + momentum * cell[1] : cell[1];
+    cell[0] = shrink(cell[0] - rate * by, rate * l1);
   } else {
     cell[1] = momentum * cell[1] + (1 - momentum) * g;
     cell[2] = decay * cell[2] + (1 - decay) * g * g;
@@ -58,6 +59,8 @@ std::vector<Optimizer> optimizers() {
       o.step = 3;
       o.epsilon = rule == Rule::ftrl ? 1.0f : 1e-6f;
       out.push_back(o);
+      o.ahead = true;
+      if (rule == Rule::sgd) out.push_back(o);
     }
   }
   return out;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "daemon/cluster/patience.hpp"
 #include "security/init.hpp"
 #include "security/secret_bytes.hpp"
 #include "tests/sim/cluster_node.hpp"
@@ -135,6 +136,7 @@ void ClusterWorld::bring_up(Node& node, bool bootstrap, bool join) {
       if (one->id == other) return one->lives() && together(node.id, other);
     return false;
   };
+  options.log.heartbeat_ms = static_cast<unsigned>(cluster::kHeartbeat.count());
   options.log.snapshot_threshold = 48;
   options.log.snapshot_trailing = 12;
   options.log.free_bytes = [] { return std::uint64_t{1} << 40; };

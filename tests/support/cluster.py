@@ -265,6 +265,13 @@ class Cluster:
             return states[0] if all(s == states[0] for s in states) else None
         return until("equal states", same, seconds, every=0.2)
 
+    def wait_equal_hashes(self, among=None, seconds=WAIT_SECONDS_MAX):
+        """Until all have applied as much; the hashes of their whole states, one if all is well."""
+        def same():
+            states = [node.asks("/cluster/state") for node in (among or self.alive())]
+            return {s["hash"] for s in states} if len({s["index"] for s in states}) == 1 else None
+        return until("states at one index", same, seconds, every=0.2)
+
     def stop_all(self):
         for node in self.nodes:
             if node.alive():

@@ -161,6 +161,15 @@ class Samovard:
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def forget_rss_peak(self):
+        with open(f"/proc/{self.process.pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+
+    def rss_peak_bytes(self):
+        """The most it ever had, or since forget_rss_peak()."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
+
     # ---- requests ----
 
     def connect(self, timeout=60):
@@ -219,7 +228,8 @@ class Samovard:
                 "unlock": unlock}
 
     def set_up(self, **options):
-        answer = self.expect(201, "POST", "/api/v1/setup", self.setup_body(**options))
+        # Several passwords' worth of Argon2id: a minute and more on a starved machine.
+        answer = self.expect(201, "POST", "/api/v1/setup", self.setup_body(**options), timeout=300)
         self.phase = "ready"
         return answer.json
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import tree
+import verdicts
 
 FLAGS = [
     "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DSAMOVAR_VERSION=\"0\"",
@@ -25,11 +26,20 @@ def compile_alone(root, name, compiler):
     return tree.Finding(name, 1, "does not compile alone: " + (errors[0] if errors else done.stderr[:200]))
 
 
-def check(root, only=None, jobs=2, compiler="g++"):
+def check(root, only=None, jobs=2, compiler="g++", folder=None):
     names = [name for name in tree.files(root, {".hpp"}) if only is None or name in only]
+    version = subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout
+    known = verdicts.Verdicts(root, version + " ".join(FLAGS).encode(), folder=folder)
+    keys = {name: known.key(name) for name in names}
     with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = pool.map(lambda name: compile_alone(root, name, compiler), names)
-        return [finding for finding in results if finding]
+        left = [name for name in names if not known.is_clean(keys[name])]
+        findings = []
+        for name, finding in zip(left, pool.map(lambda name: compile_alone(root, name, compiler), left)):
+            if finding:
+                findings.append(finding)
+            else:
+                known.keep_clean(keys[name])
+        return findings
 
 
 def main():

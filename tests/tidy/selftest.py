@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 """The checks on trial: each must find a violation planted in a tree of its own, and accept a clean one."""
 
+import contextlib
+import io
+import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
+import clang_tidy
 import coroutines
 import headers
 import layers
 import markers
 import sizes
 import tree
+import verdicts
 
 
 class Tree(unittest.TestCase):
@@ -142,8 +150,75 @@ class Headers(Tree):
         self.put("base/good.hpp", "#pragma once\n#include <string>\nstd::string f();\n")
         self.put("base/bad.hpp", "#pragma once\nstd::string f();\n")
         self.put("base/uses.hpp", '#pragma once\n#include "base/good.hpp"\n')
-        self.assertEqual(self.found(headers.check), [("base/bad.hpp", 1)])
-        self.assertEqual(headers.check(self.root, only={"base/good.hpp"}), [])
+        folder = self.root.parent / "verdicts"
+        for _ in range(2):  # a finding is found again
+            findings = headers.check(self.root, folder=folder)
+            self.assertEqual([(finding.path, finding.line) for finding in findings], [("base/bad.hpp", 1)])
+        self.assertEqual(headers.check(self.root, only={"base/good.hpp"}, folder=folder), [])
+
+
+class Verdicts(Tree):
+    def setUp(self):
+        super().setUp()
+        self.put("base/deep.hpp", "#pragma once\n")
+        self.put("base/a.hpp", '#pragma once\n#include "base/deep.hpp"\n')
+        self.put("base/a.cpp", '#include "base/a.hpp"\n#include <vector>\n')
+
+    def known(self, facts=b"tool 1"):
+        return verdicts.Verdicts(self.root, facts, folder=self.root.parent / "verdicts")
+
+    def test_clean_is_remembered_until_something_it_sees_changes(self):
+        known = self.known()
+        known.keep_clean(known.key("base/a.cpp"))
+        self.assertTrue(self.known().is_clean(self.known().key("base/a.cpp")))
+        self.assertFalse(known.is_clean(known.key("base/a.hpp")))
+        self.assertFalse(known.is_clean(known.key("base/a.cpp", "-O3")))
+        self.assertFalse(known.is_clean(self.known(b"tool 2").key("base/a.cpp")))
+        self.put("base/deep.hpp", "#pragma once\nint x;\n")
+        self.assertFalse(known.is_clean(self.known().key("base/a.cpp")))
+
+    def test_another_clone_has_the_same_verdicts(self):
+        key = self.known().key("base/a.cpp", f"-I{self.root} -c")
+        moved = self.root.parent / "elsewhere"
+        self.root.rename(moved)
+        self.root = moved
+        self.assertEqual(self.known().key("base/a.cpp", f"-I{self.root} -c"), key)
+
+    def test_an_include_nobody_can_name_has_no_verdict(self):
+        self.put("base/b.cpp", "#include CHOSEN\n")
+        self.assertIsNone(self.known().key("base/b.cpp"))
+        self.assertFalse(self.known().is_clean(None))
+
+
+class ClangTidy(Tree):
+    def found(self):
+        """What it said: files with findings, and how many it knew to be clean."""
+        build = self.root / "build"
+        build.mkdir(exist_ok=True)
+        names = [path.relative_to(self.root) for path in self.root.glob("base/*.cpp")]
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"directory": str(build), "file": f"../{name}", "command": f"c++ -c ../{name}"} for name in names]))
+        said = io.StringIO()
+        with unittest.mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.root.parent)}), contextlib.redirect_stdout(said):
+            failed = clang_tidy.check(self.root, build, [], 1)
+        return failed, said.getvalue()
+
+    @unittest.skipUnless(shutil.which("clang-tidy-14"), "no clang-tidy")
+    def test_finds_what_is_wrong_until_it_is_right_and_then_knows_it(self):
+        self.put(".clang-tidy", "Checks: '-*,misc-definitions-in-headers,bugprone-suspicious-semicolon'\nWarningsAsErrors: '*'\n"
+                                "HeaderFilterRegex: '.*'\n")
+        self.put("base/a.hpp", "#pragma once\nint number() { return 1; }\n")
+        self.put("base/a.cpp", '#include "a.hpp"\nint a() { return number(); }\n')
+        self.put("base/b.cpp", "int b() { return 1; }\n")
+        failed, said = self.found()
+        self.assertEqual(failed, 1, said)
+        self.assertIn("a.hpp:2", said)
+        failed, said = self.found()
+        self.assertEqual(failed, 1, said)
+        self.assertIn("2 files, 1 known to be clean", said)
+        self.put("base/a.hpp", "#pragma once\ninline int number() { return 1; }\n")
+        self.assertEqual(self.found()[0], 0)
+        self.assertIn("2 files, 2 known to be clean", self.found()[1])
 
 
 class Entry(Tree):

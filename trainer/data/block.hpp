@@ -90,6 +90,12 @@ class BlockView {
   void map_codes(std::size_t column, std::span<const std::uint32_t> rows,
                  std::span<const std::uint32_t> table, std::uint32_t* out, std::size_t stride) const;
 
+  // Numbers by the topmost bits of what they are as a double: sign, exponent and two more. What `table` has
+  // for them, and for `none` where the value is missing; to out[0], out[stride], … False, and nothing is
+  // written, where the column's form has no quick way to them.
+  bool map_numbers(std::size_t column, std::uint32_t first, std::uint32_t count, const std::uint32_t* table,
+                   std::uint16_t none, std::uint32_t* out, std::size_t stride) const;
+
   std::uint32_t levels(std::size_t column) const noexcept;                        // category
   std::string_view level(std::size_t column, std::uint32_t code) const noexcept;  // category
   // Calls back with the number and the text of every level.
@@ -109,6 +115,12 @@ class BlockView {
       work(level, std::string_view(chars + first, last - first));
       first = last;
     }
+  }
+  // All levels one after the other, when each has so many bytes; else nothing.
+  std::string_view levels_of_one_length(std::size_t column, std::uint32_t bytes) const noexcept {
+    const ColumnView& view = columns_[column];
+    if (view.ends_width != 0 || view.extra != bytes) return {};
+    return view.chars.substr(0, std::size_t{levels(column)} * bytes);
   }
   std::string_view text(std::size_t column, std::uint32_t row) const noexcept;  // text and category
   struct SparseRow {

@@ -26,8 +26,12 @@ unsigned width_of(std::uint64_t most) noexcept {
 // There is room for all of it, and nothing is cleared that is written anyway.
 class Encoder {
  public:
-  Encoder(std::uint32_t rows, std::uint8_t* out, std::size_t head) : rows_(rows), out_(out), size_(head) {}
+  void begin(std::uint32_t rows, std::size_t head) {
+    rows_ = rows;
+    size_ = head;
+  }
   std::size_t size() const noexcept { return size_; }
+  void write_to(std::uint8_t* out) noexcept { out_ = out; }
 
   void column(const BlockColumn& in, ColumnHead& head) {
     head.type = static_cast<std::uint8_t>(in.type);
@@ -223,51 +227,100 @@ class Encoder {
   }
 
   const pack::Table& loops_ = pack::table();
-  const std::uint32_t rows_;
-  std::uint8_t* const out_;
-  std::size_t size_;
+  std::uint32_t rows_ = 0;
+  std::uint8_t* out_ = nullptr;
+  std::size_t size_ = 0;
   const std::uint8_t* valid_ = nullptr;  // of the column at hand; null: every value is present
   std::vector<std::int32_t> whole_;
 };
 
+std::size_t column_bytes_max(const BlockColumn& column, std::uint32_t rows) noexcept {
+  constexpr std::size_t kParts = 5;
+  std::size_t bytes = kParts * kAlign + bitmap_bytes(rows);
+  switch (column.type) {
+    case ColumnType::real:
+      return bytes + column.reals.size() * sizeof(double);
+    case ColumnType::integer:
+    case ColumnType::time:
+    case ColumnType::boolean:
+      return bytes + column.integers.size() * sizeof(std::int64_t);
+    case ColumnType::category:
+      return bytes + (column.codes.size() + column.ends.size()) * 4 + column.chars.size();
+    case ColumnType::text:
+      return bytes + column.ends.size() * 4 + column.chars.size();
+    case ColumnType::sparse:
+      break;
+  }
+  return bytes + (column.ends.size() + column.indices.size() + column.values.size()) * 4;
+}
+
 }  // namespace
 
 std::size_t block_bytes_max(const BlockColumns& block) noexcept {
-  constexpr std::size_t kParts = 5;
-  std::size_t bytes = sizeof(BlockHead);
-  for (const BlockColumn& column : block.columns) {
-    bytes += sizeof(ColumnHead) + kParts * kAlign + bitmap_bytes(block.rows);
-    bytes += column.reals.size() * sizeof(double) + column.integers.size() * sizeof(std::int64_t);
-    bytes += (column.codes.size() + column.ends.size() + column.indices.size() + column.values.size()) * 4;
-    bytes += column.chars.size();
-  }
+  std::size_t bytes = sizeof(BlockHead) + block.columns.size() * sizeof(ColumnHead);
+  for (const BlockColumn& column : block.columns) bytes += column_bytes_max(column, block.rows);
   return bytes;
 }
 
-ByteView encode_block_over(const BlockColumns& block, Bytes& room) {
-  SAMOVAR_ASSERT(block.rows <= kBlockRowsMax && block.columns.size() <= kColumnsMax);
-  const std::size_t bound = block_bytes_max(block);
-  SAMOVAR_ASSERT(bound <= kBlockBytesMax);  // nobody could read it
-  if (room.size() < bound) room.resize(bound);
-  std::uint8_t* const out = room.data();
-  Encoder encoder(block.rows, out, sizeof(BlockHead) + block.columns.size() * sizeof(ColumnHead));
-  for (std::size_t i = 0; i < block.columns.size(); ++i) {
-    ColumnHead head;
-    encoder.column(block.columns[i], head);
-    std::memcpy(out + sizeof(BlockHead) + i * sizeof head, &head, sizeof head);
-  }
+struct BlockEncoder::State {
+  Encoder encoder;
+  Bytes* room = nullptr;
+  std::uint32_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t added = 0;
+  std::size_t bound = 0;  // of block_bytes_max, so far
+};
+
+BlockEncoder::BlockEncoder() : state_(std::make_unique<State>()) {}
+BlockEncoder::~BlockEncoder() = default;
+
+void BlockEncoder::begin(std::uint32_t rows, std::size_t columns, Bytes& room) {
+  SAMOVAR_ASSERT(rows <= kBlockRowsMax && columns <= kColumnsMax);
+  State& state = *state_;
+  state.room = &room;
+  state.rows = rows;
+  state.columns = columns;
+  state.added = 0;
+  state.bound = sizeof(BlockHead) + columns * sizeof(ColumnHead);
+  if (room.size() < state.bound) room.resize(state.bound);
+  state.encoder.begin(rows, state.bound);
+}
+
+void BlockEncoder::add(const BlockColumn& column) {
+  State& state = *state_;
+  SAMOVAR_ASSERT(state.added < state.columns);
+  const std::size_t most = column_bytes_max(column, state.rows);
+  state.bound += most;
+  SAMOVAR_ASSERT(state.bound <= kBlockBytesMax);  // nobody could read it
+  const std::size_t needed = state.encoder.size() + most;
+  // With more than this one needs: the next ones are as large as a rule.
+  if (state.room->size() < needed)
+    state.room->resize(std::max(needed, needed + most * (state.columns - state.added - 1) / 2));
+  state.encoder.write_to(state.room->data());
+  ColumnHead head;
+  state.encoder.column(column, head);
+  SAMOVAR_ASSERT(state.encoder.size() <= needed);
+  std::memcpy(state.room->data() + sizeof(BlockHead) + state.added * sizeof head, &head, sizeof head);
+  ++state.added;
+}
+
+ByteView BlockEncoder::finish() {
+  const State& state = *state_;
+  SAMOVAR_ASSERT(state.added == state.columns);
   BlockHead head;
-  head.columns = static_cast<std::uint16_t>(block.columns.size());
-  head.rows = block.rows;
-  head.bytes = static_cast<std::uint32_t>(encoder.size());
-  std::memcpy(out, &head, sizeof head);
-  SAMOVAR_ASSERT(encoder.size() <= bound);
-  return ByteView(room).first(encoder.size());
+  head.columns = static_cast<std::uint16_t>(state.columns);
+  head.rows = state.rows;
+  head.bytes = static_cast<std::uint32_t>(state.encoder.size());
+  std::memcpy(state.room->data(), &head, sizeof head);
+  return ByteView(*state.room).first(state.encoder.size());
 }
 
 void encode_block(const BlockColumns& block, Bytes& out) {
-  Bytes room;
-  const ByteView encoded = encode_block_over(block, room);
+  Bytes room(block_bytes_max(block));
+  BlockEncoder encoder;
+  encoder.begin(block.rows, block.columns.size(), room);
+  for (const BlockColumn& column : block.columns) encoder.add(column);
+  const ByteView encoded = encoder.finish();
   out.insert(out.end(), encoded.begin(), encoded.end());
 }
 

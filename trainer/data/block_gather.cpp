@@ -173,6 +173,32 @@ void BlockView::map_codes(std::size_t column, std::uint32_t first, std::uint32_t
       view.fixed, view.width, table, count, [first](std::size_t i) { return first + i; }, out, stride);
 }
 
+bool BlockView::map_numbers(std::size_t column, std::uint32_t first, std::uint32_t count,
+                            const std::uint32_t* table, std::uint16_t none, std::uint32_t* out,
+                            std::size_t stride) const {
+  SAMOVAR_ASSERT(column < columns_.size() && first <= rows_ && count <= rows_ - first);
+  const ColumnView& view = columns_[column];
+  const auto encoding = static_cast<Encoding>(view.encoding);
+  constexpr std::int64_t kExact = std::int64_t{1} << 52;
+  const bool whole = encoding == Encoding::packed || encoding == Encoding::decimal;
+  if (!whole || view.width == 0 || view.width > 4 || view.base > kExact || view.base < -kExact ||
+      first % 8 != 0 || count % 8 != 0)
+    return false;
+  const double divisor = encoding == Encoding::decimal ? kPowersOfTen[view.extra] : 1.0;
+  constexpr std::uint32_t kStep = 256;
+  std::uint32_t tokens[kStep];
+  for (std::uint32_t at = 0; at < count; at += kStep) {
+    const std::uint32_t height = std::min(kStep, count - at);
+    const std::uint32_t row = first + at;
+    pack::table().number_tokens(
+        view.fixed.data() + std::size_t{row} * view.width, view.width, static_cast<double>(view.base),
+        divisor, view.has_missing ? view.valid.data() + row / 8 : nullptr, none, height, tokens);
+    std::uint32_t* const to = out + std::size_t{at} * stride;
+    for (std::uint32_t i = 0; i < height; ++i) to[i * stride] = table[tokens[i]];
+  }
+  return true;
+}
+
 void BlockView::map_codes(std::size_t column, std::span<const std::uint32_t> rows,
                           std::span<const std::uint32_t> table, std::uint32_t* out,
                           std::size_t stride) const {

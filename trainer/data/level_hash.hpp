@@ -10,12 +10,17 @@
 
 namespace samovar::trainer {
 
+// What the hash of a level of this length begins with: the length goes in first, so that zeros at the end
+// count.
+inline std::uint64_t level_hash_start(std::uint64_t seed, std::size_t column, std::size_t length) noexcept {
+  return seed ^ (column + 1) * 0xbf58'476d'1ce4'e5b9 ^ length * 0x9e37'79b9'7f4a'7c15;
+}
+
 // `seed` is mixed already. Trained models depend on these numbers: this function never changes, another would
 // be another coder.
 inline std::uint64_t level_hash(std::uint64_t seed, std::size_t column, std::string_view level) noexcept {
   constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
-  // The length goes in first, so that zeros at the end count; then eight bytes at a time.
-  std::uint64_t hash = seed ^ (column + 1) * 0xbf58'476d'1ce4'e5b9 ^ level.size() * kOdd;
+  std::uint64_t hash = level_hash_start(seed, column, level.size());  // then eight bytes at a time
   const auto add = [&](std::uint64_t eight) {
     hash = (hash ^ eight) * kOdd;
     hash ^= hash >> 32;

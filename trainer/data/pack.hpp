@@ -55,6 +55,14 @@ struct Table {
                   double* out);
   void (*reals32)(const std::uint8_t* in, unsigned width, std::int64_t base, double divisor, std::size_t n,
                   float* out);
+  // The topmost 14 bits of (base + u) / divisor as a double, sign, exponent and two more; `none` where a bit
+  // of `valid` is 0 (null: all are present). n is a multiple of 8.
+  void (*number_tokens)(const std::uint8_t* in, unsigned width, double base, double divisor,
+                        const std::uint8_t* valid, std::uint32_t none, std::size_t n, std::uint32_t* out);
+  // The upper bits of level_hash for texts of eight bytes each, `shift` of the lower ones gone, plus `add`.
+  // `start` is what the hash begins with.
+  void (*hash_eights)(const char* in, std::uint64_t start, unsigned shift, std::uint32_t add, std::size_t n,
+                      std::uint32_t* out);
   // 1 and 0 from whole bytes of bits: n is a multiple of 8.
   void (*bits_to_f64)(const std::uint8_t* bits, std::size_t n, double* out);
   void (*bits_to_f32)(const std::uint8_t* bits, std::size_t n, float* out);

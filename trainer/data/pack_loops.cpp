@@ -325,6 +325,63 @@ void reals32(const std::uint8_t* in, unsigned width, std::int64_t base, double d
              float* out) {
   reals<float>(in, width, base, divisor, n, out);
 }
+// Whole numbers below 2^24 are floats, which are half as wide: the bits of the double follow from theirs.
+template <class T>
+void small_number_tokens(const std::uint8_t* in, std::int32_t base, std::size_t n, std::uint32_t* out) {
+  constexpr std::uint32_t kLow = (1u << 10) - 1;        // exponent and two bits more, of a float
+  constexpr std::uint32_t kBias = (1023u - 127u) << 2;  // what a double adds to the exponent
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto value = static_cast<float>(base + static_cast<std::int32_t>(load<T>(in, i)));
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
+    const std::uint32_t low = bits >> 21 & kLow;
+    out[i] = (low != 0 ? low + kBias : 0) | bits >> 31 << 13;
+  }
+}
+void number_tokens(const std::uint8_t* in, unsigned width, double base, double divisor,
+                   const std::uint8_t* valid, std::uint32_t none, std::size_t n, std::uint32_t* out) {
+  constexpr unsigned kShift = 50;
+  constexpr double kSmall = 1 << 23;
+  with_width32(width, [&](auto t) {
+    using T = decltype(t);
+    if (divisor == 1.0 && sizeof(T) <= 2 && base > -kSmall && base < kSmall) {
+      small_number_tokens<T>(in, static_cast<std::int32_t>(base), n, out);
+    } else if (divisor == 1.0) {
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<std::uint32_t>(bits_of(base + static_cast<double>(load<T>(in, i))) >> kShift);
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = static_cast<std::uint32_t>(bits_of((base + static_cast<double>(load<T>(in, i))) / divisor) >>
+                                            kShift);
+    }
+  });
+  if (valid == nullptr) return;
+  // Eight at once by the compiler's own vectors: its loops take the bits of a byte one after the other.
+  using Eight = std::uint32_t __attribute__((vector_size(32)));
+  const Eight bit = {1, 2, 4, 8, 16, 32, 64, 128};
+  for (std::size_t i = 0; i < n / 8; ++i) {
+    Eight tokens;
+    __builtin_memcpy(&tokens, out + 8 * i, sizeof tokens);
+    const Eight there = Eight{} + std::uint32_t{valid[i]};
+    tokens = (there & bit) != 0 ? tokens : Eight{} + none;
+    __builtin_memcpy(out + 8 * i, &tokens, sizeof tokens);
+  }
+}
+
+void hash_eights(const char* in, std::uint64_t start, unsigned shift, std::uint32_t add, std::size_t n,
+                 std::uint32_t* out) {
+  // As level_hash and SeededOrder::mix have it, for vectors of levels.
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t eight;
+    __builtin_memcpy(&eight, in + i * 8, sizeof eight);
+    std::uint64_t x = (start ^ eight) * 0x9e37'79b9'7f4a'7c15;
+    x ^= x >> 32;
+    x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9;
+    x = (x ^ (x >> 27)) * 0x94d0'49bb'1331'11eb;
+    x ^= x >> 31;
+    out[i] = add + static_cast<std::uint32_t>(x >> shift);
+  }
+}
+
 template <class Out>
 void spread_bits(const std::uint8_t* bits, std::size_t n, Out* out) {
   for (std::size_t i = 0; i < n / 8; ++i) {
@@ -383,6 +440,8 @@ constexpr Table kLoops = {.range64 = range64,
                           .widen_codes = widen_codes,
                           .reals64 = reals64,
                           .reals32 = reals32,
+                          .number_tokens = number_tokens,
+                          .hash_eights = hash_eights,
                           .bits_to_f64 = bits_to_f64,
                           .bits_to_f32 = bits_to_f32,
                           .bits_to_i64 = bits_to_i64,

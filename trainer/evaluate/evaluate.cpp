@@ -20,6 +20,12 @@ constexpr std::array<const char*, 3> kRoles = {"train", "valid", "test"};
 // Rows whose means are taken for the average contributions: more do not change them.
 constexpr std::uint64_t kMeansRowsMax = 100'000;
 
+// Rows to judge how well a model of two classes fits what it was trained on: more do not change the figures.
+// Of a larger set one batch in several is asked, so that the rows are spread; all of them until both classes
+// were met so often.
+constexpr std::uint64_t kTrainRowsJudged = 200'000;
+constexpr double kRowsOfEachClass = 1'000;
+
 // The predictors of a batch with the kernels, and what is expected from them.
 class Predictor {
  public:
@@ -33,10 +39,41 @@ class Predictor {
     expected_values(model_, batch, out_);
     return out_;
   }
+  // For a model of one output, and for the rows that were held out alone; the others have 0.
+  const std::vector<float>& expected(const EncodedBatch& batch, const std::vector<RowRole>& roles) {
+    held_.rows = 0;
+    held_.dense_width = batch.dense_width;
+    held_.slot_width = batch.slot_width;
+    for (auto* values : {&held_.dense, &held_.offset}) values->clear();
+    held_.slots.clear();
+    for (std::uint32_t row = 0; row < batch.rows; ++row) {
+      if (roles[row] != RowRole::train) take(batch, row);
+    }
+    expected(held_);
+    spread_.assign(batch.rows, 0);
+    std::uint32_t next = 0;
+    for (std::uint32_t row = 0; row < batch.rows; ++row) {
+      if (roles[row] != RowRole::train) spread_[row] = out_[next++];
+    }
+    return spread_;
+  }
 
  private:
+  void take(const EncodedBatch& batch, std::uint32_t row) {
+    const auto append = [row](auto& to, const auto& from, std::size_t width) {
+      const auto at = from.begin() + static_cast<std::ptrdiff_t>(row * width);
+      to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(width));
+    };
+    append(held_.dense, batch.dense, batch.dense_width);
+    append(held_.slots, batch.slots, batch.slot_width);
+    if (!batch.offset.empty()) held_.offset.push_back(batch.offset[row]);
+    ++held_.rows;
+  }
+
   const GlmModel& model_;
   std::vector<float> out_;
+  EncodedBatch held_;
+  std::vector<float> spread_;
 };
 
 class ContributionMeans {
@@ -55,6 +92,7 @@ class ContributionMeans {
       for (std::size_t o = 0; o < model_.outputs(); ++o) add(batch, row, o);
     }
   }
+  bool full() const noexcept { return rows_ >= kMeansRowsMax; }
   void put(StateWriter& out) const {
     out.put(rows_);
     out.put(sums_);
@@ -191,18 +229,27 @@ class Tally {
     std::vector<std::uint8_t> held_out;
     std::uint64_t seen = 0;
     bool stop = false;
+    bool judged = true;
+    const auto wants_training = [&] {
+      judged = judges_training(rows);
+      return judged || !means.full();
+    };
     SAMOVAR_CHECK(rows.all(
         [&](const Batch& batch, const std::vector<RowRole>& roles, EncodedBatch& encoded) -> Result<bool> {
-          const std::vector<float>& expected = predictor.expected(encoded);
+          const std::vector<float>& expected =
+              judged ? predictor.expected(encoded) : predictor.expected(encoded, roles);
+          ++batches_;
           held_out.assign(encoded.rows, 0);
           for (std::uint32_t row = 0; row < encoded.rows; ++row) {
             const double weight = encoded.weight.empty() ? 1 : static_cast<double>(encoded.weight[row]);
             if (weight <= 0) continue;
             const auto role = static_cast<std::size_t>(roles[row]);
             const double target = static_cast<double>(encoded.target[row]);
-            finite = finite && std::isfinite(expected[row * model_.outputs()]);
-            metrics[role].add(expected.data() + row * model_.outputs(), target, weight);
             ++counted[role];
+            if (judged || roles[row] != RowRole::train) {
+              finite = finite && std::isfinite(expected[row * model_.outputs()]);
+              metrics[role].add(expected.data() + row * model_.outputs(), target, weight);
+            }
             held_out[row] = roles[row] == RowRole::test ? 1 : 0;
             if (roles[row] == RowRole::train) {
               constant.learn(encoded, row, weight);
@@ -217,7 +264,8 @@ class Tally {
                  !options_.progress(static_cast<double>(seen) /
                                     static_cast<double>(std::max<std::uint64_t>(rows.rows(), 1)));
           return !stop;
-        }));
+        },
+        wants_training));
     if (stop) return Error{Errc::conflict, "stopped as asked"};
     return {};
   }
@@ -260,8 +308,17 @@ class Tally {
   bool finite = true;
 
  private:
+  // Whether the training rows of the next batch are asked too.
+  bool judges_training(const RowSource& rows) const {
+    const std::uint64_t one_in = rows.rows() / kTrainRowsJudged;
+    if (model_.classes != 2 || one_in < 2 || rows.pipeline().ragged()) return true;
+    const bool rare = *std::min_element(shares.begin(), shares.end()) < kRowsOfEachClass;
+    return rare || batches_ % one_in == 0;
+  }
+
   const GlmModel& model_;
   const EvaluateOptions& options_;
+  std::uint64_t batches_ = 0;
 };
 
 }  // namespace

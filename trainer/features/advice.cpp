@@ -11,6 +11,7 @@
 #include "trainer/features/advice_scores.hpp"
 #include "trainer/features/column_stats.hpp"
 #include "trainer/features/identifiers.hpp"
+#include "trainer/features/labels.hpp"
 
 namespace samovar::trainer {
 
@@ -96,7 +97,7 @@ class Adviser {
     for (;;) {
       SAMOVAR_TRY(const Batch* const batch, reader->next());
       if (batch == nullptr || roles_.size() >= rows_max) return {};
-      pipeline_.encode(*batch, true, labels);
+      encode_labels(pipeline_, *batch, labels);
       splitter_.roles(*batch, roles);
       const auto rows =
           static_cast<std::uint32_t>(std::min<std::size_t>(batch->rows(), rows_max - roles_.size()));

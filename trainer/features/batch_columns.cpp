@@ -115,11 +115,15 @@ BatchColumns::BatchColumns(const PipelinePlan& plan, const LevelCodes& codes, co
 }
 
 void BatchColumns::column_numbers(std::size_t column, std::uint32_t first, std::span<double> out) const {
-  if (order_.empty()) {
-    batch_.block().reals(column, batch_.block_row(0) + first, out);
-  } else {
-    batch_.block().reals(column, order_.subspan(first, out.size()), out);
-  }
+  const BlockView& block = batch_.block();
+  if (order_.empty()) return block.reals(column, batch_.block_row(0) + first, out);
+  const auto rows = order_.subspan(first, out.size());
+  if (!batch_.block_rows().empty() || 2 * out.size() < batch_.rows()) return block.reals(column, rows, out);
+  // Most rows of a batch that lies in one piece: all of them, by vectors, and then those that are chosen.
+  std::vector<double> all(batch_.rows());
+  const std::uint32_t begin = batch_.block_row(0);
+  block.reals(column, begin, std::span(all));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[rows[i] - begin];
 }
 
 // False when it is missing.
@@ -165,6 +169,15 @@ void BatchColumns::slots(std::size_t input, std::uint32_t first, std::uint32_t r
     const bool there = from.way == BoundColumns::Way::written && written(from, first + i);
     out[i * stride] = there ? codes_.weight(input, written_) : missing;
   }
+}
+
+bool BatchColumns::number_slots(std::size_t input, std::uint32_t first, std::uint32_t rows,
+                                std::uint32_t* out, std::size_t stride) const {
+  const BoundColumns::Input& from = bound_.input(input);
+  const std::uint32_t* const places = bound_.number_places(input);
+  if (places == nullptr || !order_.empty() || from.way != BoundColumns::Way::direct) return false;
+  return batch_.block().map_numbers(from.column, batch_.block_row(0) + first, rows, places, Tokens::kNoNumber,
+                                    out, stride);
 }
 
 std::string_view BatchColumns::text(std::size_t input, std::uint32_t row) const {

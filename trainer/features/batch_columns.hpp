@@ -76,6 +76,8 @@ class BatchColumns final : public InputColumns {
   void numbers(std::size_t input, std::uint32_t first, std::span<double> out) const override;
   void slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
              std::size_t stride) const override;
+  bool number_slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
+                    std::size_t stride) const override;
   const std::uint32_t* number_places(std::size_t input) const override { return bound_.number_places(input); }
   std::string_view text(std::size_t input, std::uint32_t row) const override;
   BlockView::SparseRow sparse(std::size_t input, std::uint32_t row) const override;

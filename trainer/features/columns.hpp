@@ -23,6 +23,10 @@ class InputColumns {
   // Inputs with levels: the weight of each row's level, to out[0], out[stride], …
   virtual void slots(std::size_t input, std::uint32_t first, std::uint32_t rows, std::uint32_t* out,
                      std::size_t stride) const = 0;
+  // Hashed numbers: the weight of each row's, as slots() has it for levels. False: not here, take numbers().
+  virtual bool number_slots(std::size_t, std::uint32_t, std::uint32_t, std::uint32_t*, std::size_t) const {
+    return false;
+  }
   // The places of a hashed number by Tokens::numbers, where it is worth having them all; else null.
   virtual const std::uint32_t* number_places(std::size_t) const { return nullptr; }
   virtual std::string_view text(std::size_t input, std::uint32_t row) const = 0;  // missing: empty

@@ -41,21 +41,29 @@ class RowEncoder {
       const std::uint32_t height = std::min(kTileRows, rows - first);
       const std::uint32_t start = kept;
       tile(first, height, start);
-      for (; kept < chosen.size() && chosen[kept] < first + height; ++kept) {
-        const std::uint32_t from = start + (chosen[kept] - first);
+      while (kept < chosen.size() && chosen[kept] < first + height) {
+        // Those that follow each other move together.
+        const std::uint32_t row = chosen[kept];
+        std::uint32_t run = 1;
+        while (kept + run < chosen.size() && chosen[kept + run] == row + run && row + run < first + height)
+          ++run;
+        const std::uint32_t from = start + (row - first);
         if (from != kept) {
-          move_row(out_.dense.data(), plan_.dense_width, from, kept);
-          move_row(out_.slots.data(), plan_.slot_width, from, kept);
+          move_rows(out_.dense.data(), plan_.dense_width, from, kept, run);
+          move_rows(out_.slots.data(), plan_.slot_width, from, kept, run);
         }
-        if (plan_.ragged) ragged(chosen[kept], kept);
+        if (plan_.ragged) {
+          for (std::uint32_t i = 0; i < run; ++i) ragged(row + i, kept + i);
+        }
+        kept += run;
       }
     }
   }
 
  private:
   template <class T>
-  static void move_row(T* values, std::size_t width, std::size_t from, std::size_t to) {
-    std::copy_n(values + from * width, width, values + to * width);  // to < from, whole rows apart
+  static void move_rows(T* values, std::size_t width, std::size_t from, std::size_t to, std::size_t rows) {
+    std::copy_n(values + from * width, rows * width, values + to * width);  // to < from: they may overlap
   }
 
   // Rows [first, first + height) of the columns, from row `to` of the batch on.
@@ -104,8 +112,9 @@ class RowEncoder {
   }
 
   void number_hash(std::size_t i, std::uint32_t first, std::uint32_t rows, std::uint32_t* out) {
-    columns_.numbers(i, first, std::span(numbers_).first(rows));
     const std::size_t width = plan_.slot_width;
+    if (columns_.number_slots(i, first, rows, out, width)) return;
+    columns_.numbers(i, first, std::span(numbers_).first(rows));
     if (const std::uint32_t* places = columns_.number_places(i)) {
       for (std::uint32_t row = 0; row < rows; ++row)
         out[row * width] = places[std::bit_cast<std::uint64_t>(numbers_[row] + 0.0) >> Tokens::kNumberShift];

@@ -8,6 +8,7 @@
 #include "trainer/features/batch_columns.hpp"
 #include "trainer/features/columns.hpp"
 #include "trainer/features/fit.hpp"
+#include "trainer/features/labels.hpp"
 #include "trainer/features/level_codes.hpp"
 #include "trainer/features/plan_json.hpp"
 #include "trainer/features/plan_names.hpp"
@@ -93,6 +94,12 @@ class FittedPipeline final : public FeaturePipeline {
     columns.labels(with_target, out);
   }
 
+  void labels(const Batch& batch, EncodedBatch& out) const {
+    const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
+    SAMOVAR_ASSERT(bound != nullptr);
+    BatchColumns(plan_, codes_, *bound, batch).labels(true, out);
+  }
+
   Result<void> encode(const RawTable& rows, EncodedBatch& out,
                       std::vector<InputWarning>& warnings) const override {
     for (const auto& [name, values] : rows.columns) {
@@ -149,6 +156,12 @@ Result<std::unique_ptr<FeaturePipeline>> FeaturePipeline::fit(BlockSource& sourc
   if (council != nullptr) return fit_together(*council, source, schema, spec, splitter, notes);
   SAMOVAR_TRY(PipelinePlan plan, fit_plan(source, schema, spec, splitter, notes));
   return std::unique_ptr<FeaturePipeline>(std::make_unique<FittedPipeline>(std::move(plan)));
+}
+
+void encode_labels(const FeaturePipeline& pipeline, const Batch& batch, EncodedBatch& out) {
+  const auto* fitted = dynamic_cast<const FittedPipeline*>(&pipeline);
+  SAMOVAR_ASSERT(fitted != nullptr);  // there is no other
+  fitted->labels(batch, out);
 }
 
 Result<std::unique_ptr<FeaturePipeline>> FeaturePipeline::from_json(const nlohmann::json& json) {

@@ -47,13 +47,13 @@ class Tokens {
   }
   static constexpr unsigned kNumberShift = 50;  // sign, exponent and two bits after it are left
   static constexpr std::size_t kNumberTokens = std::size_t{1} << (64 - kNumberShift);
+  static constexpr std::uint16_t kNoNumber = 0x7ff << 2;  // the exponent of infinities and NaN
   // The places of all numbers by those bits of value + 0.0, and of what is no number.
   std::vector<std::uint32_t> numbers(std::size_t input) const {
     std::vector<std::uint32_t> out(kNumberTokens);
     const std::uint64_t key = number_key(input);
     const std::uint32_t none = missing(input);
     constexpr std::size_t kSign = kNumberTokens / 2;
-    constexpr std::size_t kNoNumber = 0x7ff << 2;  // the exponent of infinities and NaN
     for (std::size_t token = 0; token < kNumberTokens; ++token) {
       const bool number = (token & (kSign - 1)) < kNoNumber;
       out[token] = number ? whole(key, token) : none;

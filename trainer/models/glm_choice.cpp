@@ -72,7 +72,7 @@ Result<void> set_bounds(const GlmParameters& parameters, const FeaturePipeline& 
 // Hashed designs have more places than the rows can tell apart: the rarer a place, the less it may say. With
 // few rows less is needed to be heard.
 double hashed_l1(double rows) { return std::clamp(4 * std::sqrt(rows / 1e6), 0.2, 4.0); }
-double hashed_l2(double rows) { return std::clamp(20 * std::sqrt(rows / 1e6), 1.0, 20.0); }
+double hashed_l2(double rows) { return std::clamp(10 * std::sqrt(rows / 1e6), 1.0, 10.0); }
 
 }  // namespace
 
@@ -101,6 +101,14 @@ Result<GlmChoice> choose_glm(const GlmParameters& parameters, const JobSpec& spe
   choice.solver = parameters.solver == SolverKind::automatic
                       ? solver_of(parameters, problem, pipeline, train_rows)
                       : parameters.solver;
+  // Its workers step with momentum.
+  if (spec.strategy.kind == "eamsgd" && streams(choice.solver) && choice.solver != SolverKind::sgd) {
+    if (parameters.solver != SolverKind::automatic)
+      return Error{Errc::invalid,
+                   "the strategy eamsgd goes with the solver sgd: take easgd, or leave the solver "
+                   "to auto"};
+    choice.solver = SolverKind::sgd;
+  }
   if (choice.solver == SolverKind::irls && problem.outputs > 1)
     return Error{Errc::invalid, "irls does not do several classes: take lbfgs, or leave it to auto"};
   if (choice.solver == SolverKind::irls && problem.width > 5000)

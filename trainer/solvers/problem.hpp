@@ -77,6 +77,10 @@ class StepHooks {
   // `save` gives the solver's state after this update; called only when a checkpoint is due. Any error ends
   // the solver.
   virtual Result<void> stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) = 0;
+  // For workers that go in step, who save together: whether it is time to, after that many updates …
+  virtual bool save_due(std::uint64_t) { return false; }
+  // … and the state of all of them.
+  virtual Result<void> saved(std::uint64_t, const Bytes&) { return {}; }
 };
 
 struct Fit {
@@ -91,6 +95,9 @@ struct Fit {
   std::uint32_t passes = 0;
   std::vector<std::string> notes;
   std::optional<std::string> runaway;  // the weight whose coefficient has no end
+  // Of several workers: how many, and which of their models this is: "centre", "mean", "best", "same".
+  std::uint64_t workers = 1;
+  std::string taken;
 };
 
 // "age", "city = Kyiv", "age is missing": as people are told.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/assert.hpp"
+#include "trainer/features/labels.hpp"
 #include "trainer/sync/council.hpp"
 
 namespace samovar::trainer {
@@ -164,16 +165,44 @@ void RowSource::encode(const Batch& batch, const std::vector<RowRole>& roles, Ro
   if (!out.weight.empty()) keep_rows(out, std::vector<RowRole>(out.rows, role), role);
 }
 
-Result<void> RowSource::all(const TakeAll& take) {
+// The rows that are not for training in their places, the labels of all.
+void RowSource::encode_held_out(const Batch& batch, const std::vector<RowRole>& roles, EncodedBatch& held,
+                                EncodedBatch& out) const {
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t row = 0; row < roles.size(); ++row) {
+    if (roles[row] != RowRole::train) chosen.push_back(row);
+  }
+  pipeline_.encode(batch, chosen, false, held);
+  out.rows = batch.rows();
+  out.dense_width = held.dense_width;
+  out.slot_width = held.slot_width;
+  out.dense.resize(out.rows * out.dense_width);
+  out.slots.resize(out.rows * out.slot_width);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::copy_n(held.dense.data() + i * held.dense_width, held.dense_width,
+                out.dense.data() + chosen[i] * out.dense_width);
+    std::copy_n(held.slots.data() + i * held.slot_width, held.slot_width,
+                out.slots.data() + chosen[i] * out.slot_width);
+  }
+  encode_labels(pipeline_, batch, out);
+}
+
+Result<void> RowSource::all(const TakeAll& take, const std::function<bool()>& wants_training) {
   refresh();
   SAMOVAR_TRY(const auto reader, BatchReader::open(source_, schema_, plan()));
   EncodedBatch encoded;
+  EncodedBatch held;
   std::vector<RowRole> roles;
   for (;;) {
     SAMOVAR_TRY(const Batch* batch, reader->next());
     if (batch == nullptr) return {};
     splitter_.roles(*batch, roles);
-    pipeline_.encode(*batch, true, encoded);
+    const bool whole = !wants_training || wants_training();
+    if (whole || pipeline_.ragged()) {
+      pipeline_.encode(*batch, true, encoded);
+    } else {
+      encode_held_out(*batch, roles, held, encoded);
+    }
     SAMOVAR_TRY(const bool more, take(*batch, roles, encoded));
     if (!more) return {};
   }

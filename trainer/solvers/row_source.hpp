@@ -67,10 +67,14 @@ class RowSource {
   void encode(const Batch& batch, const std::vector<RowRole>& roles, RowRole role, EncodedBatch& out) const;
   // The rows of a role, in the order of the source, with class weights.
   Result<void> each(RowRole role, const Take& take);
-  // All rows, with their roles; no class weights.
-  Result<void> all(const TakeAll& take);
+  // All rows, with their roles; no class weights. Where `wants_training` says no, asked before each batch,
+  // the rows to train on have labels alone: their inputs are anything.
+  Result<void> all(const TakeAll& take, const std::function<bool()>& wants_training = {});
 
  private:
+  void encode_held_out(const Batch& batch, const std::vector<RowRole>& roles, EncodedBatch& held,
+                       EncodedBatch& out) const;
+
   // Constant after construction.
   BlockSource& source_;
   const Schema& schema_;

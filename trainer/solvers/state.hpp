@@ -4,9 +4,11 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -19,6 +21,8 @@ class StateWriter {
   StateWriter() = default;
   // Room for so many beforehand.
   explicit StateWriter(std::size_t bytes) { bytes_.reserve(bytes); }
+  // Keeps nothing: `take` gets each piece as it is put, and take() is empty.
+  explicit StateWriter(std::function<void(ByteView)> take) : take_(std::move(take)) {}
 
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void put(T value) { raw(&value, sizeof value); }
@@ -32,16 +36,20 @@ class StateWriter {
     put(std::uint64_t{text.size()});
     raw(text.data(), text.size());
   }
+  // Without a length.
+  void put_raw(ByteView bytes) { raw(bytes.data(), bytes.size()); }
   Bytes take() { return std::move(bytes_); }
 
  private:
   void raw(const void* from, std::size_t bytes) {
     if (bytes == 0) return;
+    if (take_) return take_(ByteView(static_cast<const std::uint8_t*>(from), bytes));
     const std::size_t before = bytes_.size();
     bytes_.resize(before + bytes);
     std::memcpy(bytes_.data() + before, from, bytes);
   }
   Bytes bytes_;
+  std::function<void(ByteView)> take_;
 };
 
 // Reading past the end, or a vector longer than what is left, is remembered; the values are then 0 or empty.
@@ -66,6 +74,13 @@ class StateReader {
     std::string out(length(1), '\0');
     raw(out.data(), out.size());
     return out;
+  }
+  // A vector of bytes where it lies, not copied.
+  ByteView bytes() {
+    const std::size_t count = length(1);
+    const ByteView all = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return all;
   }
   // All that is left.
   ByteView rest() {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "trainer/sync/council.hpp"
+
 namespace samovar::trainer {
 
 double weight_of(const EncodedBatch& batch) {
@@ -13,17 +15,19 @@ double weight_of(const EncodedBatch& batch) {
   return sum;
 }
 
-Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
-                              const Fit& mean, const Fit& centre) {
+namespace {
+
+// The sum of the losses of each model over the validation rows of all workers, and last the rows' weight.
+Result<std::vector<double>> losses_of(RowSource& rows, const std::vector<EncodedBatch>& valid,
+                                      const Problem& problem, const std::vector<const Fit*>& fits) {
   const kernels::Table& table = kernels::cpu();
   std::vector<float> scores, residuals;
-  std::vector<double> losses(3);
+  std::vector<double> losses(fits.size() + 1);
   const std::size_t outputs = problem.outputs;
   for (const EncodedBatch& batch : valid) {
     const kernels::Rows view = kernel_rows(batch);
     const kernels::Labels labels = kernel_labels(batch);
-    const Fit* const fits[] = {&mean, &centre};
-    for (std::size_t which = 0; which < 2; ++which) {
+    for (std::size_t which = 0; which < fits.size(); ++which) {
       const Fit& fit = *fits[which];
       scores.resize(batch.rows * outputs);
       for (std::size_t o = 0; o < outputs; ++o)
@@ -39,10 +43,55 @@ Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& 
                                 &losses[which]);
       }
     }
-    losses[2] += weight_of(batch);
+    losses.back() += weight_of(batch);
   }
   SAMOVAR_CHECK(rows.sum(losses));
+  return losses;
+}
+
+}  // namespace
+
+Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
+                              const Fit& mean, const Fit& centre) {
+  SAMOVAR_TRY(const auto losses, losses_of(rows, valid, problem, {&mean, &centre}));
   return losses[2] > 0 && losses[1] < losses[0];
+}
+
+Result<BestFit> best_of_workers(RowSource& rows, const std::vector<EncodedBatch>& valid,
+                                const Problem& problem, const Fit& own) {
+  const auto part = [&]() -> Result<Bytes> {
+    StateWriter out;
+    out.put(own.weights);
+    out.put(own.intercepts);
+    out.put(own.rows);
+    out.put(own.steps);
+    return out.take();
+  };
+  SAMOVAR_TRY(const std::vector<Bytes> parts, rows.council()->collect("models", part));
+  std::vector<Fit> fits;
+  std::vector<const Fit*> each;
+  std::uint64_t all_rows = 0, all_steps = 0;
+  for (const Bytes& bytes : parts) {
+    StateReader in(bytes);
+    Fit fit;
+    fit.passes = own.passes;
+    fit.notes = own.notes;
+    in.get(fit.weights);
+    in.get(fit.intercepts);
+    all_rows += in.get<std::uint64_t>();
+    all_steps += in.get<std::uint64_t>();
+    if (in.failed() || in.left() != 0 || fit.weights.size() != own.weights.size() ||
+        fit.intercepts.size() != own.intercepts.size())
+      return Error{Errc::corrupt, "the model that another worker sent is damaged"};
+    fits.push_back(std::move(fit));
+  }
+  for (const Fit& fit : fits) each.push_back(&fit);
+  SAMOVAR_TRY(const auto losses, losses_of(rows, valid, problem, each));
+  const auto best = std::min_element(losses.begin(), losses.end() - 1) - losses.begin();
+  BestFit out{fits.size(), std::move(fits[static_cast<std::size_t>(best)])};
+  out.fit.rows = all_rows;
+  out.fit.steps = all_steps;
+  return out;
 }
 
 Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,

@@ -22,6 +22,14 @@ struct Merged {
 // `like`: what else a fit says.
 Result<Merged> read_merged(ByteView bytes, const Problem& problem, const Fit& like);
 
+// The best of the workers' own models on the validation rows of all of them; without any, that of the lead.
+struct BestFit {
+  std::uint64_t workers = 0;
+  Fit fit;
+};
+Result<BestFit> best_of_workers(RowSource& rows, const std::vector<EncodedBatch>& valid,
+                                const Problem& problem, const Fit& own);
+
 // On these validation rows of each worker.
 Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
                               const Fit& mean, const Fit& centre);

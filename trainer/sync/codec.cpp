@@ -10,7 +10,8 @@ struct Entry {
 };
 
 constexpr Entry kCodecs[] = {
-    {"fp32", make_fp32},
+    {"fp32", make_fp32},       {"fp16", make_fp16},   {"int8", make_int8},
+    {"one_bit", make_one_bit}, {"top_k", make_top_k}, {"sparse", make_sparse},
 };
 
 }  // namespace

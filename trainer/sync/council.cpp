@@ -1,6 +1,7 @@
 #include "trainer/sync/council.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -52,12 +53,23 @@ double seconds_now() { return std::chrono::duration<double>(real_clock().mono())
 
 Result<void> Council::send(std::uint32_t to, ByteView body) {
   bytes_sent_ += body.size();
-  return group_.send(to, body);
+  const double before = group_.seconds_blocked();
+  auto sent = group_.send(to, body);
+  note_blocked(before);
+  return sent;
+}
+
+// While a result is made all of the wait is counted, this one too.
+void Council::note_blocked(double before) {
+  if (!agreeing_) waited_ += group_.seconds_blocked() - before;
 }
 
 Result<void> Council::give(std::uint32_t to, Bytes body) {
   bytes_sent_ += body.size();
-  return group_.give(to, std::move(body));
+  const double before = group_.seconds_blocked();
+  auto sent = group_.give(to, std::move(body));
+  note_blocked(before);
+  return sent;
 }
 
 Result<void> Council::tell(std::uint32_t to, std::uint8_t kind, std::string_view about, ByteView bytes) {
@@ -89,8 +101,11 @@ Result<void> Council::tell_all(std::string_view about) {
 Result<void> Council::take(PeerMessage& message) {
   bytes_received_ += message.body.size();
   if (message.body.empty()) return {};
-  if (message.body[0] >= kFirstKind)
-    return hear_ ? hear_(message.from, message.epoch, message.body) : Result<void>{};
+  if (message.body[0] >= kFirstKind) {
+    if (hear_) return hear_(message.from, message.epoch, message.body);
+    unheard_.push_back(std::move(message));
+    return {};
+  }
   StateReader in(message.body);
   const auto kind = in.get<std::uint8_t>();
   const auto epoch = in.get<std::uint64_t>();
@@ -133,6 +148,10 @@ Result<void> Council::take_whole(std::uint32_t from, std::uint8_t kind, std::uin
 
 Result<bool> Council::listen(milliseconds wait) {
   bool changed = false;
+  if (hear_ && !unheard_.empty()) {
+    for (PeerMessage& message : std::exchange(unheard_, {}))
+      SAMOVAR_CHECK(hear_(message.from, message.epoch, message.body));
+  }
   for (;;) {
     SAMOVAR_TRY(auto message, group_.receive(wait));
     if (group_.membership().epoch != members_.epoch) {
@@ -169,6 +188,7 @@ Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merg
   std::uint64_t told = 0;  // the epoch in which the part was given
   const double began = seconds_now();
   double worked = 0;
+  agreeing_ = true;
   while (!kept_.contains(about)) {
     if (joining_ && !members_.leads() && !not_yet_.contains(about)) {
       if (!asked || told != members_.epoch) SAMOVAR_CHECK(tell(members_.lead(), kAsk, about, {}));
@@ -214,6 +234,7 @@ Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merg
     static_cast<void>(changed);
   }
   waited_ += seconds_now() - began - worked;
+  agreeing_ = false;
   parts_.erase(about);
   not_yet_.erase(about);
   order_.push_back(about);

@@ -60,6 +60,7 @@ class Council {
   // All parts, in the order of the members.
   Result<std::vector<Bytes>> collect(std::string_view about, const Part& part);
 
+  // For others, and until there is room for what is to be sent.
   double seconds_waited() const noexcept { return waited_; }
   std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
   std::uint64_t bytes_received() const noexcept { return bytes_received_; }
@@ -70,6 +71,7 @@ class Council {
     Bytes bytes;
   };
   Result<void> take(PeerMessage& message);
+  void note_blocked(double before);
   Result<void> take_whole(std::uint32_t from, std::uint8_t kind, std::uint64_t epoch,
                           const std::string& about, Bytes bytes);
   Result<void> tell(std::uint32_t to, std::uint8_t kind, std::string_view about, ByteView bytes);
@@ -90,8 +92,10 @@ class Council {
   std::vector<std::string> order_;  // of what was agreed on
   std::map<std::string, bool> not_yet_;
   std::map<std::pair<std::uint32_t, std::string>, Bytes> pieces_;  // of long messages, by sender
+  std::vector<PeerMessage> unheard_;  // came before there was anybody to hear them
   std::uint64_t sums_ = 0;
   double waited_ = 0;
+  bool agreeing_ = false;  // all of the time counts
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
 };

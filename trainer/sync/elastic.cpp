@@ -4,6 +4,9 @@
 #include <map>
 #include <set>
 
+#include "trainer/sync/pull_loops.hpp"
+#include "trainer/sync/rules.hpp"
+
 namespace samovar::trainer {
 
 double elastic_alpha(double beta, std::size_t members, double rows, double all) {
@@ -16,43 +19,34 @@ namespace {
 
 class ElasticRule final : public SliceRule {
  public:
-  ElasticRule(double beta, bool in_rounds) : beta_(beta), in_rounds_(in_rounds) {}
+  ElasticRule(double beta, bool in_rounds, double quorum)
+      : beta_(beta), in_rounds_(in_rounds), quorum_(quorum) {}
 
   // p members and the centre share what p members found.
   double parts(std::size_t members) const override {
     return members < 2 ? 1 : static_cast<double>(members) + 1;
   }
   bool waits() const override { return in_rounds_; }
+  double quorum() const override { return quorum_; }
   bool keeps_squares() const override { return true; }
 
   void begin(std::span<const float> own, std::size_t members, CellKind) override {
     members_ = members;
     centre_.assign(own.begin(), own.end());
     met_.clear();
+    all_met_ = false;
   }
 
   void meet(std::size_t at, Given& one) override {
-    float* const centre = centre_.data() + at;
     join(at, one);
     const auto alpha = static_cast<float>(elastic_alpha(beta_, members_, one.rows, one.all_rows));
-    float* const x = one.x.data();
-    for (std::size_t i = 0; i < one.x.size(); ++i) {
-      const float d = alpha * (x[i] - centre[i]);
-      centre[i] += d;
-      x[i] = d;
-    }
+    pull_centre(one.x.data(), centre_.data() + at, one.x.size(), alpha);
   }
 
   void meet_owner(std::size_t at, Given& one) override {
-    float* const centre = centre_.data() + at;
     join(at, one);
     const auto alpha = static_cast<float>(elastic_alpha(beta_, members_, one.rows, one.all_rows));
-    float* const x = one.x.data();
-    for (std::size_t i = 0; i < one.x.size(); ++i) {
-      const float d = alpha * (x[i] - centre[i]);
-      centre[i] += d;
-      x[i] -= d;
-    }
+    pull_both(one.x.data(), centre_.data() + at, one.x.size(), alpha);
   }
 
   // All differences are taken before the centre moves.
@@ -63,7 +57,8 @@ class ElasticRule final : public SliceRule {
     for (Given& one : all) join(at, one);
     moved_.assign(count, 0);
     for (Given& one : all) {
-      const auto alpha = static_cast<float>(elastic_alpha(beta_, members_, one.rows, one.all_rows));
+      // Of this round: one that is left alone in it must not be pulled.
+      const auto alpha = static_cast<float>(elastic_alpha(beta_, all.size(), one.rows, one.all_rows));
       float* const x = one.x.data();
       for (std::size_t i = 0; i < count; ++i) {
         x[i] = alpha * (x[i] - centre[i]);
@@ -75,9 +70,20 @@ class ElasticRule final : public SliceRule {
 
   std::span<const float> centre() const override { return centre_; }
 
+  void save(StateWriter& out) const override { out.put(centre_); }
+  void load(StateReader& in) override {
+    std::vector<float> centre;
+    in.get(centre);
+    if (centre.size() != centre_.size()) return;
+    centre_ = std::move(centre);
+    // Between two rounds everybody has been heard.
+    all_met_ = true;
+  }
+
  private:
   // The first word of a member in this epoch: the centre is the mean of those heard.
   void join(std::size_t at, const Given& one) {
+    if (all_met_) return;
     auto& met = met_[at];
     if (!met.insert(one.member).second) return;
     const auto weight = 1 / static_cast<float>(met.size());
@@ -87,16 +93,22 @@ class ElasticRule final : public SliceRule {
 
   const double beta_;
   const bool in_rounds_;
+  const double quorum_;
   std::size_t members_ = 1;
   std::vector<float> centre_;
   std::vector<float> moved_;
+  bool all_met_ = false;
   std::map<std::size_t, std::set<std::uint32_t>> met_;  // by piece: whom the centre has heard
 };
 
 }  // namespace
 
-std::unique_ptr<SliceRule> make_elastic_rule(double beta, bool in_rounds) {
-  return std::make_unique<ElasticRule>(beta, in_rounds);
+std::unique_ptr<SliceRule> make_elastic_rule(double beta, bool in_rounds, double quorum) {
+  return std::make_unique<ElasticRule>(beta, in_rounds, quorum);
+}
+
+std::unique_ptr<SliceRule> make_easgd_rule(const StrategySpec& strategy) {
+  return make_elastic_rule(strategy.beta, strategy.sync);
 }
 
 }  // namespace samovar::trainer

@@ -13,7 +13,7 @@ namespace samovar::trainer {
 // How hard the centre pulls at a member that did `rows` of `all` rows in a round of `members` members.
 double elastic_alpha(double beta, std::size_t members, double rows, double all);
 
-// Algorithm 1, or equations (5) and (6) in rounds.
-std::unique_ptr<SliceRule> make_elastic_rule(double beta, bool in_rounds);
+// Algorithm 1, or equations (5) and (6) in rounds, which close when that share of the members has come.
+std::unique_ptr<SliceRule> make_elastic_rule(double beta, bool in_rounds, double quorum = 1);
 
 }  // namespace samovar::trainer

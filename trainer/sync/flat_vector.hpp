@@ -34,8 +34,11 @@ struct FlatVector {
 // What the floats of the vector are: `floats` of them belong together, a cell.
 struct CellKind {
   std::size_t floats = 2;
-  // The second of a cell is a sum of squares: it never falls below 0, and says how much a cell is used.
+  // One of a cell is a sum of squares: it never falls below 0, and says how much a cell is used.
   bool squares = false;
+  std::size_t squares_at = 1;  // which one
+  // All of a cell are sums over rows (AdaGrad, FTRL): those of several workers can be added up.
+  bool sums() const noexcept { return squares && floats == 2; }
   friend bool operator==(const CellKind&, const CellKind&) = default;
 };
 

@@ -55,6 +55,8 @@ class PeerGroup {
   virtual Result<void> send(std::uint32_t to, ByteView body) = 0;
   // The same, for one that has no more use for the body.
   virtual Result<void> give(std::uint32_t to, Bytes body) { return send(to, body); }
+  // Of the clock, that send() and give() were held up in all: what is under way must not fill the memory.
+  virtual double seconds_blocked() const { return 0; }
   // A message; or nothing, when the time ran out or membership() is another one now. Errc::conflict: asked to
   // stop. Any other error: this worker is cut off and ends.
   virtual Result<std::optional<PeerMessage>> receive(std::chrono::milliseconds wait) = 0;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "trainer/solvers/state.hpp"
 #include "trainer/sync/flat_vector.hpp"
 
 namespace samovar::trainer {
@@ -26,11 +27,17 @@ class SliceRule {
   virtual ~SliceRule() = default;
   // Of how many parts of the whole a member's vector stands for one.
   virtual double parts(std::size_t members) const = 0;
-  // In rounds: a member waits for the answer, which comes when all have sent (or enough of them).
+  // In rounds: a member waits for the answer, which comes when all have sent (or enough of them) …
   virtual bool waits() const { return false; }
   virtual double quorum() const { return 1; }
-  // How many rounds a member may be ahead of the slowest.
-  virtual std::uint32_t rounds_ahead() const { return 0xffff'ffff; }
+  // … or as soon as the member is at most so many rounds ahead of the slowest.
+  static constexpr std::uint32_t kAnyAhead = 0xffff'ffff;
+  virtual std::uint32_t rounds_ahead() const { return kAnyAhead; }
+  // All members, all rounds: the same run gives the same bits.
+  bool in_step() const { return waits() && quorum() >= 1 && rounds_ahead() == kAnyAhead; }
+  // In rounds: what the rule leaves in x is what the member is to have, to the bit, instead of what it is to
+  // take off.
+  virtual bool sets() const { return false; }
   // Steps between exchanges; 0: as the job says.
   virtual std::uint32_t tau() const { return 0; }
 
@@ -41,6 +48,9 @@ class SliceRule {
   virtual void begin(std::span<const float> own, std::size_t members, CellKind cell) = 0;
   // One member's piece, which begins at `at` of the slice.
   virtual void meet(std::size_t at, Given& one) = 0;
+  // With rounds_ahead(): meet() is these two, the answer perhaps later.
+  virtual void take(std::size_t, Given&) {}
+  virtual void give(std::size_t at, Given& one) { meet(at, one); }
   // The owner's own: takes it off at once.
   virtual void meet_owner(std::size_t at, Given& one) {
     own_.assign(one.x.begin(), one.x.end());
@@ -56,6 +66,10 @@ class SliceRule {
 
   // What the slice is, apart from the members' vectors; empty: nothing of use.
   virtual std::span<const float> centre() const { return {}; }
+
+  // In step: all that the next rounds depend on, between two of them. Loaded after begin().
+  virtual void save(StateWriter&) const {}
+  virtual void load(StateReader&) {}
 
  private:
   std::vector<float> own_;  // room that is used again

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/clock.hpp"
+#include "trainer/sync/pull_loops.hpp"
 
 namespace samovar::trainer {
 
@@ -33,9 +34,7 @@ Sliced::Sliced(Council& council, const StrategySpec& strategy, CellKind cell, st
     : Together(council, strategy, cell),
       rule_(std::move(rule)),
       codec_(std::move(codec)),
-      whole_(make_fp32()) {
-  if (rule_->tau() != 0) figures_.tau = rule_->tau();
-}
+      whole_(make_fp32()) {}
 
 void Sliced::epoch_began() {
   const Membership& now = council_.membership();
@@ -43,6 +42,9 @@ void Sliced::epoch_began() {
   const std::size_t members = now.members.size();
   const std::size_t most = kPieceFloats / cell_.floats * cell_.floats;
   pieces_.clear();
+  // Others may have begun before this member had: what they told in this epoch they do not tell again.
+  std::vector<Held> heard;
+  if (std::exchange(held_epoch_, now.epoch) == now.epoch) heard = std::move(held_);
   held_.clear();
   for (std::size_t place = 0; place < members; ++place) {
     const std::size_t low = cells * place / members * cell_.floats;
@@ -52,9 +54,10 @@ void Sliced::epoch_began() {
     for (std::size_t first = low; first < high; first += most) {
       const std::size_t count = std::min(most, high - first);
       pieces_.push_back({first, count, now.members[place], false, false, 0, 0, seen_of(now.self), 0});
-      if (own) held_.push_back({first, count, 0, {}, {}});
+      if (own) held_.push_back({first, count, 0, {}, {}, {}});
     }
   }
+  if (heard.size() == held_.size()) held_ = std::move(heard);
   // Each member begins with the slice after its own, so that not all talk to the same owner.
   order_.clear();
   const auto after =
@@ -65,9 +68,10 @@ void Sliced::epoch_began() {
   x_.copy_to(low_, room_);
   rule_->begin(room_, members, cell_);
   if (!codec_->whole()) known_.resize(x_.size());
+  if (rule_->tau() != 0) figures_.tau = rule_->tau();
   next_ = 0;
-  clock_ = 0;
-  clocks_.clear();
+  clock_ = settled_ = 0;
+  later_.clear();
   rows_of_round_.clear();
   steps_in_round_ = 0;
 }
@@ -98,15 +102,21 @@ double Sliced::all_rows_with(std::uint32_t member, double rows) {
          static_cast<double>(rows_of_round_.size());
 }
 
+// What a codec draws depends on the message, not on which came first.
+SeededOrder Sliced::luck_of(std::size_t first, std::uint32_t to) const {
+  const std::uint64_t message = SeededOrder::derive(first, (std::uint64_t{to} << 32) + place());
+  return SeededOrder(SeededOrder::derive(steps_, message));
+}
+
 void Sliced::keep_squares(std::span<float> cells) const {
   if (!cell_.squares || (codec_->exact() && rule_->keeps_squares())) return;
-  for (std::size_t i = 1; i < cells.size(); i += cell_.floats) cells[i] = std::max(cells[i], 0.0f);
+  for (std::size_t i = cell_.squares_at; i < cells.size(); i += cell_.floats)
+    cells[i] = std::max(cells[i], 0.0f);
 }
 
 void Sliced::take_off(std::size_t first, std::span<const float> off) {
   x_.each_run(first, off.size(), [&](float* x, std::size_t count, std::size_t at) {
-    const float* const by = off.data() + at;
-    for (std::size_t i = 0; i < count; ++i) x[i] -= by[i];
+    take_from(x, off.data() + at, count);
     keep_squares({x, count});
   });
 }
@@ -125,7 +135,7 @@ Result<void> Sliced::send_piece(Piece& piece) {
   const Codec& codec = whole ? *whole_ : *codec_;
   StateWriter out(codec.bytes_most(piece.count, cell_) + kHeadBytes);
   out.put(std::uint8_t{kPush});
-  out.put(static_cast<std::uint8_t>(whole));
+  out.put(whole ? kFloats : kCoded);
   out.put(now.epoch);
   out.put(std::uint64_t{piece.first});
   out.put(piece.round);
@@ -134,16 +144,17 @@ Result<void> Sliced::send_piece(Piece& piece) {
   out.put(seen);
   Bytes body = out.take();
   body.resize(kHeadBytes);
+  SeededOrder luck = luck_of(piece.first, 0);
   std::span<float> known;
   if (!codec_->whole()) known = std::span(known_).subspan(piece.first, piece.count);
   if (whole) {
     x_.each_run(piece.first, piece.count, [&](const float* x, std::size_t count, std::size_t at) {
-      codec.encode({x, count}, known.empty() ? known : known.subspan(at, count), {}, cell_, luck_, body);
+      codec.encode({x, count}, known.empty() ? known : known.subspan(at, count), {}, cell_, luck, body);
     });
   } else {
     room_.resize(piece.count);
     x_.copy_to(piece.first, room_);
-    codec.encode(room_, known, known, cell_, luck_, body);
+    codec.encode(room_, known, known, cell_, luck, body);
     keep_squares(known);
   }
   piece.told = true;
@@ -172,11 +183,17 @@ Result<void> Sliced::meet_self(Piece& piece, double rows) {
 Result<void> Sliced::exchange_when_due() {
   const double before = thread_work_seconds();
   const std::uint64_t epoch = council_.membership().epoch;
+  for (auto& [from, body] : std::exchange(later_, {})) {
+    StateReader in(body);
+    static_cast<void>(in.get<std::uint8_t>());  // the kind
+    SAMOVAR_CHECK(hear_push(from, in, body));
+  }
   if (rule_->waits()) {
     if (steps_in_round_ < figures_.tau) return {};
     for (const std::size_t which : order_) SAMOVAR_CHECK(send_piece(pieces_[which]));
     next_ = pieces_.size();
   } else {
+    if (figures_.rounds == 0 && next_ == 0 && rule_->tau() == 0) guess_tau();
     const std::size_t due =
         steps_in_round_ >= figures_.tau ? pieces_.size() : pieces_.size() * steps_in_round_ / figures_.tau;
     for (; next_ < due; ++next_) {
@@ -194,30 +211,26 @@ Result<void> Sliced::exchange_when_due() {
   work_seconds_ += thread_work_seconds() - before;
   if (next_ < pieces_.size()) return {};
   ++clock_;
-  clocks_[council_.membership().self] = clock_;
   if (rule_->waits()) SAMOVAR_CHECK(wait_for([&] { return open_pieces() == 0; }));
-  if (rule_->rounds_ahead() != 0xffff'ffff) {
-    SAMOVAR_CHECK(wait_for([&] {
-      for (const std::uint32_t member : council_.membership().members) {
-        if (at_work(member) && clocks_[member] + std::uint64_t{rule_->rounds_ahead()} < clock_) return false;
-      }
-      return true;
-    }));
-  }
   if (council_.membership().epoch != epoch) return {};
   figures_.round_seconds = std::exchange(slowest_answer_, 0.0);
-  if (rule_->tau() == 0) {
+  if (rule_->tau() == 0 && !in_step()) {
     adjust_tau();
   } else {
+    figures_.exchange_work += std::exchange(work_seconds_, 0.0);
     ++figures_.rounds;
   }
   next_ = 0;
   steps_in_round_ = 0;
+  if (!in_step()) return {};
+  SAMOVAR_CHECK(meet());
+  if (council_.membership().epoch == epoch) settled_ = clock_;
   return {};
 }
 
 Result<void> Sliced::hear_pull(StateReader& in, Bytes& body) {
-  const bool whole = in.get<std::uint8_t>() != 0;
+  const auto payload = in.get<std::uint8_t>();
+  const bool whole = payload != kCoded;
   const auto epoch = in.get<std::uint64_t>();
   const auto first = in.get<std::uint64_t>();
   const auto round = in.get<std::uint32_t>();
@@ -233,7 +246,11 @@ Result<void> Sliced::hear_pull(StateReader& in, Bytes& body) {
   if (!piece->open || (!rule_->waits() && round != piece->round)) return {};
   if (whole) {
     if (body.size() != kHeadBytes + piece->count * sizeof(float)) return damaged();
-    take_off(piece->first, floats_of(body));
+    if (payload == kToSet) {
+      x_.copy_from(piece->first, floats_of(body));
+    } else {
+      take_off(piece->first, floats_of(body));
+    }
   } else {
     off_.assign(piece->count, 0);
     const auto like = std::span<const float>(known_).subspan(piece->first, piece->count);
@@ -261,8 +278,10 @@ Result<void> Sliced::hear_push(std::uint32_t from, StateReader& in, Bytes& body)
   if (!council_.membership().has(from)) return {};
   note_seen(from, seen);
   if (epoch != council_.membership().epoch) return {};
-  std::uint32_t& known_clock = clocks_[from];
-  known_clock = std::max(known_clock, clock);
+  if (in_step() && clock > settled_ && at_work(council_.membership().self)) {
+    later_.emplace_back(from, std::move(body));
+    return {};
+  }
   Held* const held = held_at(first);
   if (held == nullptr) return damaged();
   const std::size_t bytes = held->count * sizeof(float);
@@ -288,6 +307,13 @@ Result<void> Sliced::hear_push(std::uint32_t from, StateReader& in, Bytes& body)
 Result<void> Sliced::take_part(Held& held, std::uint32_t member, std::uint32_t round, double rows, bool whole,
                                Bytes body) {
   const double all = all_rows_with(member, rows);
+  if (rule_->rounds_ahead() != SliceRule::kAnyAhead) {
+    SliceRule::Given one{member, rows, all, floats_of(body)};
+    rule_->take(held.first - low_, one);
+    ++held.rounds_of[member];
+    held.waiting[member] = {std::move(body), rows, whole};
+    return release(held);
+  }
   if (rule_->waits() && round >= held.round) {
     held.waiting[member] = {std::move(body), rows, whole};
     return close_if_full(held);
@@ -328,9 +354,32 @@ Result<void> Sliced::close_if_full(Held& held) {
   return {};
 }
 
+// Answers those that are not too far ahead of the slowest.
+Result<void> Sliced::release(Held& held) {
+  std::uint32_t slowest = SliceRule::kAnyAhead;
+  for (const std::uint32_t member : council_.membership().members) {
+    if (at_work(member) || held.waiting.contains(member)) slowest = std::min(slowest, held.rounds_of[member]);
+  }
+  for (auto at = held.waiting.begin(); at != held.waiting.end();) {
+    const std::uint32_t member = at->first;
+    const std::uint32_t round = held.rounds_of[member];
+    if (round - slowest > rule_->rounds_ahead()) {
+      ++at;
+      continue;
+    }
+    Waiting part = std::move(at->second);
+    at = held.waiting.erase(at);
+    SliceRule::Given one{member, part.rows, all_rows_with(member, part.rows), floats_of(part.body)};
+    rule_->give(held.first - low_, one);
+    SAMOVAR_CHECK(answer(held, member, round, part.whole, std::move(part.body)));
+  }
+  return {};
+}
+
 Result<void> Sliced::fewer_at_work() {
   if (!rule_->waits()) return {};
-  for (Held& held : held_) SAMOVAR_CHECK(close_if_full(held));
+  const bool ahead = rule_->rounds_ahead() != SliceRule::kAnyAhead;
+  for (Held& held : held_) SAMOVAR_CHECK(ahead ? release(held) : close_if_full(held));
   return {};
 }
 
@@ -338,7 +387,11 @@ Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t roun
   const Membership& now = council_.membership();
   const std::span<float> off = floats_of(body);
   if (member == now.self) {
-    take_off(held.first, off);
+    if (rule_->sets()) {
+      x_.copy_from(held.first, off);
+    } else {
+      take_off(held.first, off);
+    }
     Piece& piece = *piece_at(held.first);
     piece.open = false;
     piece.round = round;
@@ -346,7 +399,7 @@ Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t roun
   }
   StateWriter out(kHeadBytes);
   out.put(std::uint8_t{kPull});
-  out.put(static_cast<std::uint8_t>(whole));
+  out.put(!whole ? kCoded : rule_->sets() ? kToSet : kFloats);
   out.put(now.epoch);
   out.put(std::uint64_t{held.first});
   out.put(round);
@@ -359,11 +412,57 @@ Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t roun
     return council_.give(member, std::move(body));
   }
   Guest& guest = held.guests[member];
+  // What the owner knows of the member's piece is not quite what the member has: it takes off the difference.
+  if (rule_->sets()) {
+    for (std::size_t i = 0; i < off.size(); ++i) off[i] = guest.known[i] - off[i];
+  }
   for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] += off[i];
   off_.assign(off.size(), 0);
-  codec_->encode(guest.owed, off_, guest.known, cell_, luck_, head);
+  SeededOrder luck = luck_of(held.first, member_place(member) + 1);
+  codec_->encode(guest.owed, off_, guest.known, cell_, luck, head);
   for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] -= off_[i];
   return council_.give(member, std::move(head));
+}
+
+// ---- checkpoints, in step ----
+
+std::uint32_t Sliced::member_place(std::uint32_t member) const {
+  const auto& members = council_.membership().members;
+  return static_cast<std::uint32_t>(std::lower_bound(members.begin(), members.end(), member) -
+                                    members.begin());
+}
+
+void Sliced::save_own(StateWriter& out) const {
+  rule_->save(out);
+  if (codec_->whole()) return;
+  // What both ends know of each other, and what lossy answers left out.
+  out.put(known_);
+  for (const Piece& piece : pieces_) out.put(static_cast<std::uint8_t>(piece.told));
+  for (const Held& held : held_) {
+    for (const std::uint32_t member : council_.membership().members) {
+      const auto found = held.guests.find(member);
+      out.put(found == held.guests.end() ? std::vector<float>() : found->second.known);
+      out.put(found == held.guests.end() ? std::vector<float>() : found->second.owed);
+    }
+  }
+}
+
+void Sliced::load_own(StateReader& in) {
+  rule_->load(in);
+  if (codec_->whole()) return;
+  std::vector<float> known;
+  in.get(known);
+  if (known.size() == known_.size()) known_ = std::move(known);
+  for (Piece& piece : pieces_) piece.told = in.get<std::uint8_t>() != 0;
+  for (Held& held : held_) {
+    for (const std::uint32_t member : council_.membership().members) {
+      Guest guest;
+      in.get(guest.known);
+      in.get(guest.owed);
+      if (guest.known.size() == held.count && guest.owed.size() == held.count)
+        held.guests[member] = std::move(guest);
+    }
+  }
 }
 
 Result<void> Sliced::hear_own(std::uint32_t from, std::uint8_t kind, StateReader& in, Bytes& body) {

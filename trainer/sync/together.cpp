@@ -19,6 +19,10 @@ constexpr double kWorkShare = 0.03;
 constexpr std::uint32_t kTauMax = 1'000'000;
 // A job has at least so many exchanges: with fewer the members learn too little of each other.
 constexpr double kRoundsLeast = 8;
+// What a float of an exchange costs, about: until the first one has been measured.
+constexpr double kFloatSeconds = 1e-9;
+// When the lead deals what is left, by the share of all rows that are done.
+constexpr double kDealsAt[] = {0.5, 0.75, 0.9};
 // How often members tell how far they are.
 constexpr double kSeenTold = 100;
 
@@ -34,10 +38,45 @@ double thread_work_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-std::uint32_t choose_tau(double work, double step_work, double network, double step) {
-  if (!(step > 0) || !(step_work > 0)) return 1;
-  const double tau = std::ceil(std::max(work / (kWorkShare * step_work), network / step));
-  return static_cast<std::uint32_t>(std::clamp(tau, 1.0, static_cast<double>(kTauMax)));
+std::uint32_t choose_tau(const TauQuestion& q) {
+  if (!(q.step > 0) || !(q.step_work > 0)) return 1;
+  const double steps = q.steps > 0 ? q.steps : kTauMax;
+  const double by_work = std::min(q.work / (kWorkShare * q.step_work), steps / kRoundsLeast);
+  const double by_network = std::min(q.network / q.step, steps);
+  return static_cast<std::uint32_t>(
+      std::clamp(std::ceil(std::max(by_work, by_network)), 1.0, static_cast<double>(kTauMax)));
+}
+
+std::map<std::uint32_t, std::uint64_t> deal_rows(std::map<std::uint32_t, RowsOf> members,
+                                                 std::uint64_t left) {
+  std::map<std::uint32_t, std::uint64_t> out;
+  for (const auto& [member, rows] : members) {
+    if (rows.done <= rows.before) return {};
+  }
+  while (!members.empty()) {
+    double all = 0;
+    for (const auto& [member, rows] : members) all += static_cast<double>(rows.done - rows.before);
+    const auto share = [&, now = left](const RowsOf& rows) {
+      const double part = static_cast<double>(now) * static_cast<double>(rows.done - rows.before) / all;
+      return rows.done + static_cast<std::uint64_t>(std::ceil(part));
+    };
+    // What is too much for one is dealt to the others.
+    const std::size_t before = members.size();
+    for (auto at = members.begin(); at != members.end();) {
+      const RowsOf& rows = at->second;
+      if (rows.most == 0 || share(rows) <= rows.most) {
+        ++at;
+        continue;
+      }
+      out[at->first] = std::max(rows.done, rows.most);
+      left -= std::min(left, out[at->first] - rows.done);
+      at = members.erase(at);
+    }
+    if (members.size() != before) continue;
+    for (const auto& [member, rows] : members) out[member] = share(rows);
+    break;
+  }
+  return out;
 }
 
 Together::Together(Council& council, const StrategySpec& strategy, CellKind cell)
@@ -51,46 +90,90 @@ void Together::new_epoch() {
   if (rescale_ && parts() != parts_before_) rescale_(parts_before_, parts());
   parts_before_ = parts();
   resting_.clear();
+  seen_before_ = seen_;
+  share_.reset();
+  deals_ = 0;
+  meeting_.begin();
+  decided_.reset();
+  saved_.clear();
+  if (in_step()) set_tau_in_step();
   epoch_began();
   changed_ = true;
 }
 
 Result<void> Together::listen(milliseconds wait) {
+  // Bringing messages here is work, too, whatever hear() counts of it.
+  const double counted = work_seconds_;
+  const double before = thread_work_seconds();
   SAMOVAR_TRY(const bool changed, council_.listen(wait));
+  work_seconds_ = counted + thread_work_seconds() - before;
   if (changed && council_.membership().epoch != epoch_) new_epoch();
-  return {};
+  return early_.empty() ? Result<void>{} : hear_early();
 }
 
 Result<void> Together::wait_for(const std::function<bool()>& done) {
   const double began = seconds_now();
+  const double waited = council_.seconds_waited();
   const std::uint64_t epoch = epoch_;
   while (!done() && epoch_ == epoch) SAMOVAR_CHECK(listen(milliseconds(50)));
-  figures_.wait_seconds += seconds_now() - began;
+  // What the council counts already is not counted twice.
+  figures_.wait_seconds += seconds_now() - began - (council_.seconds_waited() - waited);
   return {};
 }
 
-Result<void> Together::begin(FlatVector x, std::uint64_t rows_before, bool resumed, bool joining) {
+Result<bool> Together::begin(FlatVector x, Start start) {
   x_ = x;
   parts_before_ = parts();
-  council_.set_hear([this](std::uint32_t from, std::uint64_t, Bytes& body) { return hear(from, body); });
+  council_.set_hear(
+      [this](std::uint32_t from, std::uint64_t epoch, Bytes& body) { return hear(from, epoch, body); });
   new_epoch();
-  SAMOVAR_TRY(const Bytes told,
-              council_.agree(
-                  "start",
-                  [&]() -> Result<Bytes> {
-                    StateWriter out;
-                    out.put(static_cast<std::uint8_t>(resumed));
-                    out.put(rows_before);
-                    return out.take();
-                  },
-                  [](const std::vector<Bytes>& parts) -> Result<Bytes> { return parts.front(); }));
+  SAMOVAR_TRY(const Bytes told, council_.agree(
+                                    "start",
+                                    [&]() -> Result<Bytes> {
+                                      StateWriter out;
+                                      out.put(static_cast<std::uint8_t>(start.resumed));
+                                      out.put(start.rows_before);
+                                      out.put(static_cast<std::uint8_t>(start.exact && start.exact()));
+                                      return out.take();
+                                    },
+                                    [](const std::vector<Bytes>& parts) -> Result<Bytes> {
+                                      // The lead's; its last byte says of all what they said of themselves.
+                                      Bytes all = parts.front();
+                                      for (const Bytes& part : parts)
+                                        all.back() = part.empty() ? std::uint8_t{0}
+                                                                  : std::min(all.back(), part.back());
+                                      return all;
+                                    }));
   StateReader in(told);
   const bool go_on = in.get<std::uint8_t>() != 0;
   rows_before_ = in.get<std::uint64_t>();
+  const bool exact = in.get<std::uint8_t>() != 0 && start.exact && start.exact();
   if (in.failed()) return damaged();
-  if (council_.membership().epoch != 0) new_epoch();
-  if ((!go_on && !joining) || council_.membership().leads()) return {};
-  // The lead's vector, piece by piece; asked for again when the lead or the pieces are others.
+  if (!exact && (go_on || start.joining) && !council_.membership().leads())
+    SAMOVAR_CHECK(take_state_ ? take_lead_state() : ask_state());
+  // In step nobody moves before all have what the lead began with.
+  if (go_on && in_step()) {
+    const auto nothing = []() -> Result<Bytes> { return Bytes(); };
+    const auto none = [](const std::vector<Bytes>&) -> Result<Bytes> { return Bytes(); };
+    SAMOVAR_CHECK(council_.agree("begun", nothing, none));
+  }
+  new_epoch();
+  if (!take_state_ || exact || council_.membership().leads() || !(go_on || start.joining))
+    rows_agreed_ = rows_done();
+  if (exact && !start.state.empty()) {
+    StateReader state(start.state);
+    steps_ = state.get<std::uint64_t>();
+    if (council_.membership().leads()) meeting_.load(council_.membership().members, state);
+    load_own(state);
+    if (state.failed()) return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
+  }
+  ready_ = true;
+  SAMOVAR_CHECK(hear_early());
+  return exact;
+}
+
+// The lead's vector, piece by piece; asked for again when the lead or the pieces are others.
+Result<void> Together::ask_state() {
   std::uint64_t asked = 0;
   state_left_ = x_.size();
   while (state_left_ != 0 && !state_over_ && !council_.membership().leads()) {
@@ -102,7 +185,6 @@ Result<void> Together::begin(FlatVector x, std::uint64_t rows_before, bool resum
     }
     SAMOVAR_CHECK(listen(milliseconds(50)));
   }
-  new_epoch();
   return {};
 }
 
@@ -165,9 +247,15 @@ Result<void> Together::hear_pass(StateReader& in) {
   return tell_all(finish);
 }
 
-Result<void> Together::hear(std::uint32_t from, Bytes& body) {
+Result<void> Together::hear(std::uint32_t from, std::uint64_t epoch, Bytes& body) {
   // The council knows of a change before its first message is heard.
   if (council_.membership().epoch != epoch_) new_epoch();
+  // Who waits for an answer does not ask twice: nothing may be lost because it came early.
+  const bool of_a_round = body[0] >= kFirstOwn || body[0] == kMeet || body[0] == kMet;
+  if (of_a_round && (!ready_ || epoch > epoch_)) {
+    early_.push_back({from, epoch, std::move(body)});
+    return {};
+  }
   const double before = thread_work_seconds();
   StateReader in(body);
   const auto kind = in.get<std::uint8_t>();
@@ -190,6 +278,7 @@ Result<void> Together::hear(std::uint32_t from, Bytes& body) {
       break;
     case kSeen:
       note_seen(from, in.get<std::uint64_t>());
+      rows_most_[from] = in.get<std::uint64_t>();
       break;
     case kRest:
       if (in.get<std::uint8_t>() != 0) {
@@ -199,10 +288,29 @@ Result<void> Together::hear(std::uint32_t from, Bytes& body) {
         resting_.erase(from);
       }
       break;
+    case kMeet:
+      heard = hear_meet(from, in);
+      break;
+    case kMet:
+      heard = hear_met(in);
+      break;
+    case kAskWhole:
+      heard = send_whole(from);
+      break;
+    case kWhole:
+      heard = hear_whole(in);
+      break;
+    case kSaved:
+      heard = hear_saved(from, in);
+      break;
+    case kShare:
+      heard = hear_share(in);
+      break;
     case kDone:
       note_seen(from, in.get<std::uint64_t>());
       done_.insert(from);
       heard = fewer_at_work();
+      if (heard && in_step()) heard = decide();
       break;
     default:
       if (kind < kFirstOwn) return damaged();
@@ -219,15 +327,53 @@ double Together::steps_to_do() const {
 
 void Together::adjust_tau() {
   if (strategy_.tau == 0 && figures_.rounds > 1) {
-    std::uint32_t fitting = choose_tau(work_seconds_, step_work_, figures_.round_seconds, step_seconds_);
-    const double most = steps_to_do() / kRoundsLeast;
-    if (most > 0) fitting = std::min(fitting, static_cast<std::uint32_t>(std::max(1.0, most)));
+    const std::uint32_t fitting =
+        choose_tau({work_seconds_, step_work_, figures_.round_seconds, step_seconds_, steps_to_do()});
     // Half the old, half the new: a single slow moment is not the network.
     figures_.tau = std::max(1u, (figures_.tau + fitting + 1) / 2);
   }
-  figures_.exchange_seconds += work_seconds_;
+  figures_.exchange_work += work_seconds_;
   work_seconds_ = 0;
   ++figures_.rounds;
+}
+
+void Together::guess_tau() {
+  if (strategy_.tau != 0) return;
+  const double work = static_cast<double>(x_.size()) * kFloatSeconds;
+  figures_.tau = std::max(figures_.tau, choose_tau({work, step_work_, 0, step_seconds_, steps_to_do()}));
+}
+
+Result<void> Together::deal_rest() {
+  if (deals_ == std::size(kDealsAt) || rows_to_do_ == 0) return {};
+  const std::uint64_t done = rows_done();
+  if (static_cast<double>(done) < kDealsAt[deals_] * static_cast<double>(rows_to_do_)) return {};
+  std::map<std::uint32_t, RowsOf> members;
+  for (const std::uint32_t member : council_.membership().members) {
+    if (at_work(member)) members[member] = {seen_of(member), seen_before_[member], rows_most_[member]};
+  }
+  const auto shares = deal_rows(std::move(members), rows_to_do_ - std::min(done, rows_to_do_));
+  if (shares.empty()) return {};
+  ++deals_;
+  for (const auto& [member, rows] : shares) {
+    if (member == council_.membership().self) {
+      share_ = rows;
+      continue;
+    }
+    StateWriter out;
+    out.put(std::uint8_t{kShare});
+    out.put(epoch_);
+    out.put(rows);
+    SAMOVAR_CHECK(council_.give(member, out.take()));
+  }
+  return {};
+}
+
+Result<void> Together::hear_share(StateReader& in) {
+  const auto epoch = in.get<std::uint64_t>();
+  const auto rows = in.get<std::uint64_t>();
+  if (in.failed() || in.left() != 0) return damaged();
+  if (epoch == epoch_) share_ = rows;
+  return {};
 }
 
 Result<void> Together::stepped(std::uint64_t rows, double seconds, double work) {
@@ -242,15 +388,18 @@ Result<void> Together::stepped(std::uint64_t rows, double seconds, double work) 
   follow(rows_per_step_, static_cast<double>(rows));
   SAMOVAR_CHECK(listen(milliseconds(0)));
   const auto members = static_cast<double>(council_.membership().members.size());
-  if (members < 2) return {};
+  if (members < 2) return in_step() ? meet() : Result<void>{};
+  if (in_step()) return exchange_when_due();
   if (static_cast<double>(seen - seen_told_) * members * kSeenTold >= static_cast<double>(rows_to_do_)) {
     seen_told_ = seen;
     StateWriter out;
     out.put(std::uint8_t{kSeen});
     out.put(seen);
+    out.put(rows_most_[self]);
     SAMOVAR_CHECK(tell_all(out.take()));
   }
   if (resting_.contains(self)) SAMOVAR_CHECK(tell_rest(false));
+  if (council_.membership().leads()) SAMOVAR_CHECK(deal_rest());
   return exchange_when_due();
 }
 
@@ -263,7 +412,7 @@ Result<void> Together::tell_all(ByteView body) {
 
 void Together::end() {
   council_.set_hear([&council = council_](std::uint32_t from, std::uint64_t, Bytes& body) -> Result<void> {
-    if (body[0] != kAskState) return {};
+    if (body[0] != kAskState && body[0] != kAskWhole) return {};
     const std::uint8_t over[] = {kOver};
     return council.send(from, over);
   });
@@ -284,6 +433,10 @@ Result<void> Together::idle() {
 }
 
 Result<void> Together::tell_pass(std::uint32_t pass, double loss, double weight) {
+  if (in_step()) {
+    passes_told_of_.push_back({pass, loss, weight});
+    return {};
+  }
   StateWriter out;
   out.put(std::uint8_t{kPass});
   out.put(pass);
@@ -291,7 +444,7 @@ Result<void> Together::tell_pass(std::uint32_t pass, double loss, double weight)
   out.put(weight);
   Bytes body = out.take();
   const Membership& now = council_.membership();
-  return now.leads() ? hear(now.self, body) : council_.send(now.lead(), body);
+  return now.leads() ? hear(now.self, now.epoch, body) : council_.send(now.lead(), body);
 }
 
 Result<void> Together::tell_done() {
@@ -300,7 +453,8 @@ Result<void> Together::tell_done() {
   out.put(std::uint8_t{kDone});
   out.put(seen_of(council_.membership().self));
   SAMOVAR_CHECK(tell_all(out.take()));
-  return fewer_at_work();
+  SAMOVAR_CHECK(fewer_at_work());
+  return in_step() ? decide() : Result<void>{};
 }
 
 bool Together::all_done() const {
@@ -321,6 +475,8 @@ void Together::note_seen(std::uint32_t member, std::uint64_t rows) {
 }
 
 std::uint64_t Together::rows_done() const {
+  // What is known of the others between two meetings depends on when messages come.
+  if (in_step() && ready_) return rows_agreed_;
   std::uint64_t all = rows_before_;
   for (const auto& [member, rows] : seen_) all += rows;
   return all;

@@ -23,6 +23,7 @@ const pages: Record<string, Route> = {
   '/': () => import('./routes/overview/OverviewPage'),
   '/nodes': () => import('./routes/nodes/NodesPage'),
   '/nodes/:id': () => import('./routes/nodes/NodePage'),
+  '/power': () => import('./routes/power/PowerPage'),
   '/peers': () => import('./routes/peers/PeersPage'),
   '/doctor': () => import('./routes/doctor/DoctorPage'),
   '/datasets': () => import('./routes/datasets/DatasetsPage'),

@@ -77,6 +77,24 @@ test('models: a question in plain words becomes a job, and its curve is watched'
   await page.locator('header').getByRole('link', { name: model, exact: true }).waitFor();
 });
 
+test('models: power and time in plain words, and what cannot be is said', async (world) => {
+  const { page, witness } = await world.inside('/jobs/new');
+  await page.getByLabel('Data set').selectOption({ label: sample });
+  await page.getByLabel('Predict', { exact: true }).selectOption('readmitted_30d');
+  await page.getByLabel('At most, watts').fill('1');
+  await page.getByText(/W at rest, and this is for all of them together/).waitFor();
+  await page.getByLabel('At most, watts').fill('5000');
+  await page.getByLabel('Finish by').fill('25:00');
+  await page.getByText(/this must be a time of day such as 06:00/).waitFor();
+  none(await faults(page, witness), 'power with faults');
+  await page.getByLabel('Finish by').fill('06:00');
+  await page.getByText(/can be kept/).waitFor();
+  none(await faults(page, witness), 'power and time');
+  await page.getByText('The same job from a terminal or a program').click();
+  const command = await page.getByRole('region', { name: 'Command line' }).innerText();
+  check(command.includes('--watts 5000') && command.includes('--finish-by 06:00'), command);
+});
+
 test('models: the evaluation is honest and can be read without pictures', async (world) => {
   const { page, witness } = await world.inside(`/models/${model}`);
   const auc = page.getByRole('row', { name: /^AUC/ });

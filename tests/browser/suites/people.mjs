@@ -43,7 +43,7 @@ test('people: a viewer sees the box and none of the administration', async (worl
   await logIn(page, 'grace', password);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').allInnerTexts();
-  equal(links, ['Overview', 'Nodes', 'Data sets', 'Jobs', 'Models', 'API tokens', 'Sessions'], 'navigation');
+  equal(links, ['Overview', 'Nodes', 'Power', 'Data sets', 'Jobs', 'Models', 'API tokens', 'Sessions'], 'navigation');
   none(await faults(page, witness), 'overview of a viewer');
 });
 

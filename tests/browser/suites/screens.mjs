@@ -5,6 +5,7 @@ import { check, none, test } from '../lib/harness.mjs';
 const pages = [
   ['overview', '/', (page) => page.getByRole('heading', { level: 2, name: 'Alerts' })],
   ['nodes', '/nodes', (page) => page.locator('tbody a').first()],
+  ['power', '/power', (page) => page.getByLabel('Watts of all nodes together')],
   ['peers', '/peers', (page) => page.getByText('Add by address')],
   ['doctor', '/doctor', (page) => page.getByRole('table', { name: 'Network interfaces' })],
   ['datasets', '/datasets', (page) => page.locator('tbody a').first()],

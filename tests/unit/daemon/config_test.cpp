@@ -55,6 +55,13 @@ TEST(Config, WrongTypesAndSyntaxNameTheirLine) {
   EXPECT_FALSE(refusal("log_level = \"info\"\nlog_level = \"info\"\n").empty());
 }
 
+TEST(Config, TheNameForPeopleIsOneWord) {
+  EXPECT_EQ(refusal("mdns_name = \"kettle-2\"\n"), "");
+  EXPECT_EQ(refusal("mdns_name = \"\"\n"), "") << "switched off";
+  for (const char* wrong : {"kettle.local", "-kettle", "kettle-", "two words", "käse"})
+    EXPECT_TRUE(has(refusal(std::string("mdns_name = \"") + wrong + "\"\n"), "is not one word")) << wrong;
+}
+
 TEST(Config, SectionsAreRefusedWithTheirLine) {
   EXPECT_TRUE(
       has(refusal("log_level = \"info\"\n\n[mesh]\nport = 1\n"), "line 4: this file has no [sections]"));

@@ -82,6 +82,24 @@ void expect_trouble(const DoctorFacts& facts, std::string_view id, CheckState st
   EXPECT_FALSE(check->title.empty());
 }
 
+TEST(Doctor, SaysWhetherTheNameForPeopleLeadsHere) {
+  DoctorFacts facts = healthy();
+  EXPECT_EQ(find(examine(facts), "name"), nullptr) << "none is answered";
+  facts.local_name = "samovar.local";
+  auto checks = examine(facts);
+  ASSERT_NE(find(checks, "name"), nullptr);
+  EXPECT_EQ(find(checks, "name")->state, CheckState::ok);
+  facts.local_claimed_by = "10.0.0.9";
+  checks = examine(facts);
+  EXPECT_EQ(find(checks, "name")->state, CheckState::info);
+  EXPECT_TRUE(has(find(checks, "name")->detail, "10.0.0.9"));
+  EXPECT_TRUE(has(find(checks, "name")->remedy, "mdns_name"));
+  facts.local_trouble = "the port is taken";
+  checks = examine(facts);
+  EXPECT_TRUE(has(find(checks, "name")->detail, "the port is taken"));
+  EXPECT_FALSE(find(checks, "name")->remedy.empty());
+}
+
 TEST(Doctor, AHealthyClusterHasNothingToDo) {
   const auto checks = examine(healthy());
   EXPECT_GE(checks.size(), 10u);

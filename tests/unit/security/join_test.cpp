@@ -96,8 +96,9 @@ TEST(Join, EveryFlippedByteOfEveryMessageIsRefused) {
   shake_hands(cluster, identity,
               [&](std::string_view name, Bytes& message) { sizes.emplace_back(name, message.size()); });
   ASSERT_EQ(sizes.size(), 7u);
-  for (const auto& [name, size] : sizes) {
-    for (std::size_t i = 0; i < size; ++i) {
+  for (const auto& message_kind : sizes) {
+    const std::string& name = message_kind.first;
+    for (std::size_t i = 0; i < message_kind.second; ++i) {
       const Outcome out = shake_hands(cluster, identity, [&](std::string_view at, Bytes& message) {
         // ECDSA signatures vary by a byte or two in length.
         if (at == name) message[std::min(i, message.size() - 1)] ^= static_cast<std::uint8_t>(1U << (i % 8));

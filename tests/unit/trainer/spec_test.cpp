@@ -157,7 +157,47 @@ TEST(Spec, TrainingTogetherHasDefaultsAndBounds) {
   std::sort(pointers.begin(), pointers.end());
   EXPECT_EQ(pointers,
             (std::vector<std::string>{"/nodes/max", "/on_lost_node", "/strategy/beta", "/strategy/codec",
-                                      "/strategy/kind", "/strategy/sync", "/strategy/tau", "/strategy/x"}));
+                                      "/strategy/kind", "/strategy/tau", "/strategy/x"}));
+  // In step where there are steps to keep, and refused where there are none.
+  json = {{"kind", "glm"}, {"name", "a"}, {"dataset", "dst_1"}, {"target", "yes"}};
+  json["strategy"] = {{"kind", "easgd"}, {"sync", true}};
+  EXPECT_TRUE(parse_spec(json, nullptr).faults.empty());
+  json["strategy"]["kind"] = "gossip";
+  const auto faults = parse_spec(json, nullptr).faults;
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].pointer, "/strategy/sync");
+}
+
+TEST(Spec, PowerIsWrittenOnlyWhenItWasAskedFor) {
+  const Schema schema = visits();
+  EXPECT_FALSE(to_json(parse_spec(minimal(), &schema).spec).contains("power"))
+      << "older nodes do not know it";
+  Json json = minimal();
+  json["power"] = {{"watts", 60}, {"finish_by", "06:00"}};
+  const Json full = to_json(parse_spec(json, &schema).spec);
+  EXPECT_EQ(full["power"], (Json{{"mode", "full"}, {"watts", 60}, {"finish_by", "06:00"}}));
+  EXPECT_TRUE(faults(full).empty()) << "it reads what it writes";
+  json["power"] = {{"finish_by", "2026-11-18T06:00:00+01:00"}, {"mode", "gentle"}};
+  EXPECT_TRUE(faults(json).empty());
+  json["power"] = {{"watts", 0.2}, {"finish_by", "25:00"}, {"mode", "fast"}, {"volts", 5}};
+  EXPECT_EQ(faults(json), (Faults{"/power/mode choice", "/power/watts range", "/power/finish_by range",
+                                  "/power/volts unknown"}));
+  EXPECT_EQ(algorithms()[0]["power"]["properties"]["mode"]["default"], "full");
+}
+
+TEST(Spec, EveryStrategyIsInTheSchemaWithWhenToTakeIt) {
+  const nlohmann::json kind = algorithms()[0]["strategy"]["properties"]["kind"];
+  ASSERT_EQ(kind["enum"].size(), kind["oneOf"].size());
+  for (std::size_t i = 0; i < kind["enum"].size(); ++i) {
+    EXPECT_EQ(kind["enum"][i], kind["oneOf"][i]["const"]);
+    EXPECT_FALSE(kind["oneOf"][i]["description"].get<std::string>().empty());
+  }
+  nlohmann::json job = {{"kind", "glm"}, {"name", "a"}, {"dataset", "dst_1"}, {"target", "yes"}};
+  const nlohmann::json properties = algorithms()[0]["strategy"]["properties"];
+  for (const auto& [name, schema] : properties.items()) job["strategy"][name] = schema["default"];
+  const ParsedSpec parsed = parse_spec(job, nullptr);
+  EXPECT_TRUE(parsed.faults.empty());
+  EXPECT_EQ(parsed.spec.strategy, StrategySpec{}) << "the schema's defaults are the spec's";
 }
 
 }  // namespace

@@ -153,9 +153,8 @@ TEST(Train, StopsWhenAskedAfterACheckpoint) {
     bool progress(const TrainProgress& progress) override { return progress.step != "training"; }
     bool metric(const TrainMetric&) override { return true; }
     void log(std::string_view, std::string_view) override {}
-    Result<void> checkpoint(std::uint64_t, ByteView bytes) override {
-      last = to_bytes(bytes);
-      return {};
+    Result<void> checkpoint(std::uint64_t, const CheckpointPieces& pieces) override {
+      return join(pieces, last);
     }
     Bytes last;
   };
@@ -171,6 +170,32 @@ TEST(Train, StopsWhenAskedAfterACheckpoint) {
   const auto resumed = train(table, table.schema(), spec, ByteView(stopper.last), {}, recorder);
   ASSERT_TRUE(resumed.has_value());
   EXPECT_EQ(resumed->model, train_on(table, spec)->model);
+}
+
+TEST(Train, EndsWhenACheckpointCannotBeKept) {
+  class FullDisk final : public TrainObserver {
+   public:
+    bool progress(const TrainProgress&) override { return true; }
+    bool metric(const TrainMetric&) override { return true; }
+    void log(std::string_view, std::string_view) override {}
+    Result<void> checkpoint(std::uint64_t, const CheckpointPieces& pieces) override {
+      return pieces([this](ByteView) -> Result<void> {
+        if (++taken == 3) return Error{Errc::no_space, "full"};
+        return {};
+      });
+    }
+    int taken = 0;
+  };
+  tests::MemoryTable table = logistic_table(1500, 6);
+  JobSpec spec = job("yes", {{"solver", "adagrad"}});
+  spec.inputs = {"x", "z", "city"};
+  TrainOptions options;
+  options.checkpoint_steps = 1;
+  FullDisk disk;
+  const auto ended = train(table, table.schema(), spec, std::nullopt, options, disk);
+  ASSERT_FALSE(ended.has_value());
+  EXPECT_EQ(ended.error().code(), Errc::no_space);
+  EXPECT_EQ(disk.taken, 3);  // nothing more is handed over
 }
 
 TEST(Train, SaysWhichCoefficientRunsAway) {

@@ -13,14 +13,21 @@
 
 namespace samovar::trainer {
 
+inline Result<void> join(const CheckpointPieces& pieces, Bytes& out) {
+  out.clear();
+  return pieces([&out](ByteView piece) -> Result<void> {
+    out.insert(out.end(), piece.begin(), piece.end());
+    return {};
+  });
+}
+
 class Recorder final : public TrainObserver {
  public:
   bool progress(const TrainProgress&) override { return true; }
   bool metric(const TrainMetric&) override { return true; }
   void log(std::string_view, std::string_view) override {}
-  Result<void> checkpoint(std::uint64_t step, ByteView bytes) override {
-    checkpoints[step] = to_bytes(bytes);
-    return {};
+  Result<void> checkpoint(std::uint64_t step, const CheckpointPieces& pieces) override {
+    return join(pieces, checkpoints[step]);
   }
   std::map<std::uint64_t, Bytes> checkpoints;
 };

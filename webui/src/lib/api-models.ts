@@ -17,6 +17,7 @@ export const getJob = (job: string) => json<M.Job>('GET', `/jobs/${id(job)}`);
 export type JobVerb = 'pause' | 'resume' | 'cancel' | 'retry';
 export const actOnJob = (job: string, verb: JobVerb) => json<M.Job>('POST', `/jobs/${id(job)}:${verb}`, { body: {}, idempotent: true });
 export const protectJob = (job: M.Job, on: boolean) => json<M.Job>('PATCH', `/jobs/${id(job.id)}`, { body: { protected: on }, ifMatch: `"${job.revision}"` });
+export const prioritizeJob = (job: string, priority: number) => json<M.Job>('PATCH', `/jobs/${id(job)}`, { body: { priority } });
 export const deleteJob = (job: string) => none('DELETE', `/jobs/${id(job)}`);
 export const getMetrics = (job: string) => json<M.JobCurves>('GET', `/jobs/${id(job)}/metrics`);
 export const getLogs = (job: string) => json<{ items: M.LogLine[] }>('GET', `/jobs/${id(job)}/logs`, { query: { limit: 500 } });

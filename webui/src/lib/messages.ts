@@ -13,6 +13,7 @@ import type { oneNodeTexts } from '../messages/en-node';
 import type { nodeTexts } from '../messages/en-nodes';
 import type { overviewTexts } from '../messages/en-overview';
 import type { peerTexts } from '../messages/en-peers';
+import type { powerTexts } from '../messages/en-power';
 import type { removeTexts } from '../messages/en-remove';
 import type { setupTexts } from '../messages/en-setup';
 import type { workTexts } from '../messages/en-work';
@@ -29,6 +30,7 @@ export type MessageKey =
   | keyof typeof oneNodeTexts
   | keyof typeof overviewTexts
   | keyof typeof peerTexts
+  | keyof typeof powerTexts
   | keyof typeof removeTexts
   | keyof typeof setupTexts
   | keyof typeof workTexts;

@@ -89,3 +89,50 @@ export interface Doctor {
   interfaces: NetInterface[];
   links: Link[];
 }
+
+export interface PowerPeriod {
+  days?: string[];
+  from: string;
+  to: string;
+  watts: number | null;
+}
+export interface PowerSettings {
+  budget_watts: number | null;
+  schedule: PowerPeriod[];
+  limit_celsius: number | null;
+  ups: 'off' | 'auto' | 'on';
+  ups_watts: number | null;
+}
+export interface NodePower {
+  id: string;
+  name: string;
+  state: 'reporting' | 'silent' | 'away' | 'unknown';
+  cap_watts: number | null;
+  working: boolean;
+  watts: number | null;
+  estimated: boolean;
+  idle_watts: number | null;
+  duty: number;
+  clock_level: number;
+  clock_levels: number;
+  clocks: string;
+  temperature: number | null;
+  hot: boolean;
+  on_battery: boolean;
+  probing: boolean;
+}
+export interface Power {
+  budget_watts: number | null;
+  reason: 'none' | 'budget' | 'schedule' | 'ups' | 'job';
+  job_id: string;
+  changes_at: string | null;
+  held: boolean;
+  trouble: string;
+  watts: number | null;
+  mean_watts: number | null;
+  estimated: boolean;
+  idle_watts: number;
+  leader: string | null;
+  advice: string;
+  nodes: NodePower[];
+}

@@ -6,6 +6,8 @@ export type JobState = 'queued' | 'running' | 'paused' | 'done' | 'failed' | 'ca
 export type SplitKind = 'random' | 'group' | 'time' | 'folds';
 export const splitKinds: readonly SplitKind[] = ['random', 'group', 'time', 'folds'];
 
+export type PowerMode = 'full' | 'gentle';
+
 // What is asked for. Everything but the first four has a default.
 export interface JobSpec {
   kind: string;
@@ -24,6 +26,8 @@ export interface JobSpec {
   strategy?: Record<string, unknown>;
   nodes?: { min?: number; max?: number };
   on_lost_node?: string;
+  priority?: number | 'low' | 'normal' | 'high';
+  power?: { mode?: PowerMode; watts?: number; finish_by?: string };
   seed?: number;
 }
 
@@ -42,6 +46,11 @@ export interface JobEstimate {
   watt_hours: number;
   memory_bytes: number;
   basis: string;
+  watts?: number | null;
+  deadline?: string | null;
+  ends_at?: string | null;
+  in_time?: boolean | null;
+  needed_watts?: number | null;
 }
 
 export type WorkerState = 'preparing' | 'working' | 'done' | 'lost';
@@ -64,6 +73,7 @@ export interface JobWorker {
   watts: number | null;
   watts_estimated: boolean;
   joules: number;
+  joules_error?: number;
   since: string;
   error: string | null;
 }
@@ -73,6 +83,16 @@ export interface JobEvent {
   kind: string;
   node_id: string | null;
   text: string;
+}
+// What a job asked for of the power, and how it stands with it.
+export interface JobPower {
+  mode: PowerMode;
+  watts: number | null;
+  finish_by: string | null;
+  deadline: string | null;
+  granted_watts: number | null;
+  late: boolean;
+  needed_watts: number | null;
 }
 export interface Job {
   id: string;
@@ -94,17 +114,22 @@ export interface Job {
   seconds: number;
   seconds_left: number | null;
   watt_hours: number;
+  watt_hours_error?: number;
   energy_estimated: boolean;
+  box_watts?: number | null;
+  power?: JobPower | null;
   waiting_for?: string | null;
   workers?: JobWorker[];
   events?: JobEvent[];
   metric: string;
   best: number | null;
   queue_position: number;
+  priority: number;
   error: string | null;
   attempt: number;
   model: string | null;
   model_version: number | null;
+  summary?: { seconds_to_target?: number; joules_to_target?: number; in_time?: boolean; finished_at?: string };
   protected: boolean;
   checkpoint_step: number;
   created_at: string;
@@ -138,6 +163,7 @@ export interface ParameterSchema {
   description?: string;
   default?: unknown;
   enum?: unknown[];
+  oneOf?: { const: unknown; title?: string; description?: string }[];
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -151,6 +177,7 @@ export interface Algorithm {
   targets: string[];
   parameters: ParameterSchema;
   strategy?: ParameterSchema;
+  power?: ParameterSchema;
 }
 
 export interface SignatureInput {

@@ -3,6 +3,7 @@ import { addMessages } from '../lib/messages';
 import type { Messages } from './en';
 
 export const accessTexts = {
+  'user.role': 'Role',
   'role.admin.text': 'Manages the box, its people and its settings.',
   'role.analyst.text': 'Works with data and models that were shared with them.',
   'role.viewer.text': 'Looks, changes nothing.',

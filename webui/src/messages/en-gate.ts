@@ -27,6 +27,7 @@ export const gateTexts = {
   'locked.hint': 'The one chosen when the box was set up. It is not your log-in password.',
   'locked.submit': 'Unlock',
   'user.username_hint': 'Small letters, digits, dot, hyphen, underscore.',
+  'user.display_name': 'Full name',
   'user.display_name_hint': 'Optional. Shown to others.',
   'user.error.username': 'Use up to 32 small letters, digits, dots, hyphens or underscores, beginning with a letter or digit.',
   'settings.box_name': 'Name of the box',

@@ -3,6 +3,8 @@ import { addMessages } from '../lib/messages';
 import type { Messages } from './en';
 
 export const setupTexts = {
+  'action.next': 'Continue',
+  'action.back': 'Back',
   'begin.title': 'What shall this box be?',
   'begin.lead': 'It belongs to nobody yet. Nothing is decided for good before the last step.',
   'begin.new': 'A new system',

@@ -11,7 +11,6 @@ export type Messages = Record<string, string | Plural>;
 export const en = {
   'app.name': 'Samovar',
 
-  'action.back': 'Back',
   'action.cancel': 'Cancel',
   'action.clear_filter': 'Clear filters',
   'action.close': 'Close',
@@ -19,7 +18,6 @@ export const en = {
   'action.copy': 'Copy',
   'action.copy_what': 'Copy {what}',
   'action.edit': 'Edit',
-  'action.next': 'Continue',
   'action.reload': 'Reload the page',
   'action.retry': 'Try again',
   'action.save': 'Save',
@@ -32,7 +30,7 @@ export const en = {
   'frame.messages': 'Messages',
   'frame.nav': 'Main',
   'frame.page_failed': 'This page could not be loaded',
-  'frame.page_failed_text': 'The box may just have been updated or the connection was lost. Reloading usually helps.',
+  'frame.page_failed_text': 'The box was updated, or cannot be reached. Reloading usually helps.',
   'frame.person': 'Signed in as {name}',
   'frame.served': 'Served by',
   'frame.served_by': 'Served by {node}',
@@ -123,8 +121,6 @@ export const en = {
   'table.actions': 'Actions',
 
   'user.username': 'User name',
-  'user.display_name': 'Full name',
-  'user.role': 'Role',
 
   'users.add': 'Add user',
 

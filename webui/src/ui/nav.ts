@@ -13,6 +13,7 @@ interface NavItem {
 const all: readonly NavItem[] = [
   { href: '/', label: 'nav.overview', icon: 'overview' },
   { href: '/nodes', label: 'nav.nodes', icon: 'nodes' },
+  { href: '/power', label: 'metric.power', icon: 'power' },
   { href: '/datasets', label: 'nav.datasets', icon: 'disk' },
   { href: '/jobs', label: 'nav.jobs', icon: 'chart', roles: ['admin', 'analyst', 'viewer', 'auditor'] },
   { href: '/models', label: 'nav.models', icon: 'model', roles: ['admin', 'analyst', 'viewer', 'auditor'] },

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProfileColumn, SchemaColumn } from '../../src/lib/types-data';
 import type { Job, JobSpec, JobWorker, ParameterSchema, WorkerCurves } from '../../src/lib/types-models';
 import { byNode, groups, smooth, withPoint, withWorkerPoint, within } from '../../src/routes/job/curves';
-import { headline, interval, metricName, metricRows, metricValue, modelName } from '../../src/routes/models/words';
+import { phaseRows } from '../../src/routes/job/Phases';
+import { headline, interval, metricName, metricRows, metricValue, modelName, priorityName } from '../../src/routes/models/words';
 import { Events, Workers } from '../../src/routes/job/Workers';
 import { Parameter } from '../../src/routes/newjob/Advanced';
 import { asCall, asCommand, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, parameterValue, toSpec } from '../../src/routes/newjob/draft';
@@ -192,6 +193,27 @@ describe('measures', () => {
     expect(interval('log_loss', rows[1]!.told)).toBe('–');
     expect(headline({ task: 'binary', log_loss: 0.4, auc: 0.74 })).toBe('AUC 0.740');
     expect(headline(null)).toBe('–');
+  });
+});
+
+describe('priorities', () => {
+  it('are three words, and numbers between them', () => {
+    expect([-10, 0, 10, 7].map(priorityName)).toEqual(['Low', 'Normal', 'High', '7']);
+    expect(toSpec({ ...named, priority: 'high' }, columns).priority).toBe('high');
+  });
+});
+
+describe('phases', () => {
+  const worker = (number: number, step: number, read: number | null): WorkerCurves => ({ number, node_id: `n${number}`, names: ['step', 'step_seconds', 'read_seconds'], cols: [[1, 2], [0, step], [read, null]] });
+  it('are the last of each worker, with their mean', () => {
+    const rows = phaseRows([worker(1, 4, 1), worker(2, 2, null)], (id) => id.toUpperCase());
+    expect(rows.map((row) => [row.who, row.values.step_seconds, row.values.read_seconds])).toEqual([
+      ['Mean', 3, 1],
+      ['N1', 4, 1],
+      ['N2', 2, undefined],
+    ]);
+    expect(phaseRows([worker(1, 4, 1)], (id) => id)).toHaveLength(1);
+    expect(phaseRows([{ number: 1, node_id: 'n1', names: ['step'], cols: [[1]] }], (id) => id)).toEqual([]);
   });
 });
 

@@ -133,6 +133,7 @@ export function makeJob(change: Partial<Job> = {}): Job {
     metric: 'valid_loss',
     best: null,
     queue_position: 0,
+    priority: 0,
     error: null,
     attempt: 1,
     model: null,

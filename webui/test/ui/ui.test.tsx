@@ -157,7 +157,7 @@ describe('navigation', () => {
   it('shows each role only what it may open', () => {
     const pages = (role: Parameters<typeof navItems>[0]) => navItems(role).map((item) => item.href);
     expect(pages('admin')).toContain('/settings');
-    expect(pages('viewer')).toEqual(['/', '/nodes', '/datasets', '/jobs', '/models', '/tokens', '/sessions']);
+    expect(pages('viewer')).toEqual(['/', '/nodes', '/power', '/datasets', '/jobs', '/models', '/tokens', '/sessions']);
     expect(pages('analyst')).toContain('/audit');
     expect(pages('analyst')).not.toContain('/users');
   });

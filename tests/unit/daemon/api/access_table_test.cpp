@@ -46,6 +46,7 @@ const std::vector<Row> kTable = {
     {Method::get, "/api/v1/alerts", "", kPeople, "read"},
     {Method::get, "/api/v1/settings/general", "/api/v1/settings/{key}", "admin auditor", "read"},
     {Method::put, "/api/v1/settings/general", "/api/v1/settings/{key}", "admin", "write"},
+    {Method::get, "/api/v1/power", "", kPeople, "read"},
     {Method::get, "/api/v1/cluster/state", "", "admin auditor", "read"},
     {Method::get, "/api/v1/nodes", "", kPeople, "read"},
     {Method::get, "/api/v1/nodes/node1", "/api/v1/nodes/{id}", kPeople, "read"},

@@ -59,10 +59,15 @@ Task<Result<std::vector<std::string>>> FakeModels::advise(cluster::Call, trainer
 }
 
 Task<Result<jobs::Estimate>> FakeModels::estimate(cluster::Call, trainer::JobSpec) {
-  co_return jobs::Estimate{12.5, 0.05, 1 << 20, "guessed"};
+  jobs::Estimate estimate;
+  estimate.seconds = 12.5;
+  estimate.watt_hours = 0.05;
+  estimate.memory_bytes = 1 << 20;
+  estimate.basis = "guessed";
+  co_return estimate;
 }
 
-Task<Result<jobs::Job>> FakeModels::start(cluster::Call call, trainer::JobSpec spec) {
+Task<Result<jobs::Job>> FakeModels::start(cluster::Call call, trainer::JobSpec spec, int priority) {
   cluster::JobRecord record;
   record.kind = spec.kind;
   record.name = spec.name;
@@ -70,6 +75,7 @@ Task<Result<jobs::Job>> FakeModels::start(cluster::Call call, trainer::JobSpec s
   record.dataset_id = spec.dataset_id;
   record.spec_json = nlohmann::json{{"kind", spec.kind}, {"target", spec.target}}.dump();
   record.wrapped_key = Bytes(72, 1);
+  record.priority = priority;
   auto made = co_await state->begin_job(std::move(call), std::move(record));
   if (!made) co_return made.error();
   co_return shown(*made);
@@ -135,6 +141,15 @@ Task<Result<jobs::Job>> FakeModels::protect(cluster::Call call, std::string id, 
   if (!found) co_return found.error();
   if (!cluster::may_control_job(call.actor, found->record)) co_return denied();
   auto done = co_await state->protect_job(std::move(call), id, on);
+  if (!done) co_return done.error();
+  co_return shown(*done);
+}
+
+Task<Result<jobs::Job>> FakeModels::prioritize(cluster::Call call, std::string id, int priority) {
+  const auto found = job(call.actor, id);
+  if (!found) co_return found.error();
+  if (!cluster::may_stop_job(call.actor, found->record)) co_return denied();
+  auto done = co_await state->prioritize_job(std::move(call), id, priority);
   if (!done) co_return done.error();
   co_return shown(*done);
 }

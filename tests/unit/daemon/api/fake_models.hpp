@@ -19,7 +19,7 @@ class FakeModels : public jobs::ModelService {
   Result<trainer::ParsedSpec> check(const cluster::Actor& actor, const nlohmann::json& spec) const override;
   Task<Result<std::vector<std::string>>> advise(cluster::Call call, trainer::JobSpec spec) override;
   Task<Result<jobs::Estimate>> estimate(cluster::Call call, trainer::JobSpec spec) override;
-  Task<Result<jobs::Job>> start(cluster::Call call, trainer::JobSpec spec) override;
+  Task<Result<jobs::Job>> start(cluster::Call call, trainer::JobSpec spec, int priority) override;
   std::vector<jobs::Job> jobs(const cluster::Actor& actor, const cluster::JobFilter& filter) const override;
   Result<jobs::Job> job(const cluster::Actor& actor, std::string_view id) const override;
   Result<jobs::JobMetrics> metrics(const cluster::Actor& actor, std::string_view id) const override;
@@ -30,6 +30,7 @@ class FakeModels : public jobs::ModelService {
   Task<Result<jobs::Job>> cancel(cluster::Call call, std::string id) override;
   Task<Result<jobs::Job>> retry(cluster::Call call, std::string id) override;
   Task<Result<jobs::Job>> protect(cluster::Call call, std::string id, bool on) override;
+  Task<Result<jobs::Job>> prioritize(cluster::Call call, std::string id, int priority) override;
   Task<Result<void>> remove(cluster::Call call, std::string id) override;
   void listen(Listener wanted) override { listener = std::move(wanted); }
 

@@ -72,8 +72,11 @@ TEST_F(JobsApi, OneIsSteeredByItsOwnerAndStoppedByAdmins) {
 }
 
 TEST_F(JobsApi, ListsArePagedAndFiltered) {
+  // Ids of one millisecond come in any order.
   const std::string first = start("a");
+  box.advance(std::chrono::milliseconds(1));
   const std::string second = start("b");
+  box.advance(std::chrono::milliseconds(1));
   const std::string third = start("c");
   box.post("/api/v1/jobs/" + second + ":cancel", nullptr, as);
   const json page = box.get("/api/v1/jobs?limit=2", as).body;

@@ -231,7 +231,7 @@ TEST(Cluster, IsRenamedWithTheRightEtag) {
   EXPECT_EQ(box.send(Method::patch, "/api/v1/cluster", {{"time_zone", "../etc/passwd"}}, admin).status, 422);
 }
 
-TEST(Settings, OnlyTheTwoDocumentsAreReachable) {
+TEST(Settings, OnlyTheDocumentsForPeopleAreReachable) {
   Box box;
   const As admin = box.log_in(box.admin);
   EXPECT_EQ(box.get("/api/v1/settings/cluster_ca", admin).status, 404);

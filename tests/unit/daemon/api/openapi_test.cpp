@@ -140,6 +140,8 @@ TEST(OpenApi, AnswersHaveTheShapeOfTheirSchemas) {
   expect_shape(document, "AuditEntry", box.get("/api/v1/audit", as).body["items"][0]);
   expect_shape(document, "AuditVerdict", box.post("/api/v1/audit:verify", nullptr, as).body);
   expect_shape(document, "GeneralSettings", box.get("/api/v1/settings/general", as).body);
+  expect_shape(document, "PowerSettings", box.get("/api/v1/settings/power", as).body);
+  expect_shape(document, "Power", box.get("/api/v1/power", as).body);
   expect_shape(document, "TlsSettings", box.get("/api/v1/settings/tls", as).body);
   const std::string dataset = add_dataset(box, "Ward", box.admin).id;
   const std::string path = "/api/v1/datasets/" + dataset;

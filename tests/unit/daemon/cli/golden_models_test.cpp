@@ -12,11 +12,11 @@ constexpr const char* kJobs = R"({"items":[
  {"id":"job_2","kind":"glm","name":"readmission","owner_id":"usr_2","owner":"mara","dataset_id":"dst_1","dataset":"Ward 3","dataset_version":2,
   "target":"readmitted_30d","spec":{"kind":"glm","seed":1},"state":"running","step":"training","share":0.426,"rows":1200000,"pass":3,
   "rows_per_second":812345.6,"seconds":75.2,"seconds_left":101.4,"watt_hours":0.0123456789,"energy_estimated":true,"metric":"valid_loss",
-  "best":0.412345678,"queue_position":0,"error":null,"attempt":1,"model":null,"model_version":null,"protected":false,"checkpoint_step":300,
+  "best":0.412345678,"queue_position":0,"priority":10,"summary":{"seconds_to_target":61.5},"error":null,"attempt":1,"model":null,"model_version":null,"protected":false,"checkpoint_step":300,
   "created_at":"2026-11-16T05:59:00Z","started_at":"2026-11-16T06:00:00Z","ended_at":null,"revision":9},
  {"id":"job_1","kind":"glm","name":"stay","owner_id":"usr_2","owner":"mara","dataset_id":"dst_1","dataset":"Ward 3","dataset_version":1,
   "target":"length_of_stay","spec":{"kind":"glm","seed":1},"state":"failed","step":"preparing","share":0.01,"rows":0,"pass":0,"rows_per_second":0,
-  "seconds":0.4,"seconds_left":null,"watt_hours":0,"energy_estimated":true,"metric":"","best":null,"queue_position":0,
+  "seconds":0.4,"seconds_left":null,"watt_hours":0,"energy_estimated":true,"metric":"","best":null,"queue_position":0,"priority":0,
   "error":"All values of bmi are missing.","attempt":2,"model":null,"model_version":null,"protected":true,"checkpoint_step":0,
   "created_at":"2026-11-15T05:00:00Z","started_at":"2026-11-15T05:00:01Z","ended_at":"2026-11-15T05:00:02Z","revision":4}],"next_cursor":null})";
 

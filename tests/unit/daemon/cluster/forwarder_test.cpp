@@ -137,6 +137,21 @@ TEST_F(ForwarderTest, ALeaderThatFellSilentIsNotWaitedForOnceAnotherOneLeads) {
   EXPECT_EQ(users("b"), 2);
 }
 
+// What the leader sends does not arrive here: the others still have it, and whoever asked may ask them.
+TEST_F(ForwarderTest, WhoDoesNotHearTheLeaderAnyMoreSaysSoSoon) {
+  logs_.swallow = true;
+  const MonoTime before = scheduler_.clock().mono();
+  const auto out = begin("b", add_user("boris"));
+  scheduler_.run_for(milliseconds(2500));
+  logs_.lead("");
+  logs_.at("b").forwarder->leader_changed();
+  const auto done = end(out);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code(), Errc::unavailable);
+  EXPECT_EQ(refusal_of(done.error()), Refusal::none) << "it may have happened";
+  EXPECT_LE(scheduler_.clock().mono() - before, milliseconds(6500));
+}
+
 TEST_F(ForwarderTest, ALeaderThatStepsDownAfterTheWriteDoesItOnce) {
   // It is in the log, but who proposed it does not lead any more when it is applied.
   logs_.commit_time = milliseconds(200);

@@ -127,6 +127,27 @@ TEST_F(JobsTest, OnlyTheNodeThatHasAJobPlansIt) {
   EXPECT_EQ(audit("job.take").size(), 1u);
 }
 
+TEST_F(JobsTest, AHomeThatLostItsJobCannotCommitItsModel) {
+  must(apply("job.begin", job_body("job_1").set("node_id", "nod_a")));
+  const auto plan = [&](const char* node, std::int64_t run) {
+    must(apply(
+        "job.plan",
+        id("job_1").set("node_id", node).set("run", run).set("epoch", run).set("plan", to_bytes("{}"))));
+  };
+  const auto commit = [&](const char* home, std::int64_t run) {
+    return apply("model.commit", model_body("readmission", "job_1").set("run", run).set("home", home));
+  };
+  plan("nod_a", 1);
+  must(apply("job.take", id("job_1").set("from", "nod_a").set("node_id", "nod_b")));
+  EXPECT_EQ(why(commit("nod_a", 1)), Refusal::job_state);
+  plan("nod_b", 2);
+  EXPECT_EQ(why(commit("nod_a", 1)), Refusal::job_state);
+  EXPECT_EQ(why(commit("nod_b", 1)), Refusal::job_state);  // of a run before
+  EXPECT_FALSE(find_model(db(), "readmission"));
+  must(commit("nod_b", 2));
+  EXPECT_EQ(find_job(db(), "job_1")->state, "done");
+}
+
 TEST_F(JobsTest, ACheckpointIsAStoredFileUntilTheNextOne) {
   must(apply("job.begin", job_body("job_1").set("node_id", "nod_a")));
   const auto checkpoint = [&](std::int64_t step, std::int64_t run) {
@@ -164,6 +185,28 @@ TEST_F(JobsTest, ACheckpointIsAStoredFileUntilTheNextOne) {
   must(apply("job.end", job_end("job_1", "cancelled")));
   must(apply("job.remove", id("job_1")));
   EXPECT_FALSE(stored("job_1/checkpoint-130"));
+}
+
+TEST_F(JobsTest, HowUrgentItIsCanChangeUntilItHasEnded) {
+  must(apply("job.begin", job_body("job_1").set("priority", std::int64_t{10})));
+  must(apply("job.begin", job_body("job_2")));
+  EXPECT_EQ(find_job(db(), "job_1")->priority, 10);
+  EXPECT_EQ(find_job(db(), "job_2")->priority, 0);
+  const auto urge = [&](std::int64_t priority) {
+    return apply("job.priority", id("job_2").set("priority", priority));
+  };
+  must(urge(-10));
+  must(urge(-10));
+  EXPECT_EQ(find_job(db(), "job_2")->priority, -10);
+  EXPECT_EQ(find_job(db(), "job_2")->revision, 2u);
+  EXPECT_EQ(audit("job.priority").size(), 1u);
+  EXPECT_EQ(code(urge(101)), Errc::invalid);
+  must(apply("job.end", job_end("job_2", "paused")));
+  must(urge(7));
+  must(apply("job.end", job_end("job_2", "cancelled")));
+  EXPECT_EQ(why(urge(8)), Refusal::job_state);
+  must(apply("job.remove", id("job_2")));
+  EXPECT_EQ(count("SELECT count(*) FROM job_priorities"), 1);
 }
 
 TEST_F(JobsTest, OnlyWhatHasEndedAndIsNotProtectedIsRemoved) {

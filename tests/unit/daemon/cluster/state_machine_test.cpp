@@ -149,7 +149,7 @@ TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
   for (const char* table :
        {"datasets", "dataset_versions", "dataset_keys", "shards", "dataset_objects", "dataset_grants",
         "operations", "jobs", "models", "model_versions", "model_grants", "members", "copies", "files",
-        "dataset_copies", "carriers", "job_runs"})
+        "dataset_copies", "carriers", "job_runs", "job_priorities"})
     ASSERT_TRUE(db().exec(("DROP TABLE " + std::string(table)).c_str()));
   ASSERT_TRUE(db().exec("PRAGMA user_version = 1"));
   const auto image = machine_->snapshot();
@@ -159,7 +159,7 @@ TEST_F(StateMachineTest, SnapshotOfTheFirstSchemaIsUpgraded) {
   const auto restored = (*other)->restore(*image);
   ASSERT_TRUE(restored) << restored.error().message();
   EXPECT_EQ((*other)->state_hash(), before);
-  ASSERT_TRUE(db().exec("PRAGMA user_version = 6"));
+  ASSERT_TRUE(db().exec("PRAGMA user_version = 7"));
   EXPECT_EQ((*other)->restore(*machine_->snapshot()).error().code(), Errc::unsupported);
 }
 

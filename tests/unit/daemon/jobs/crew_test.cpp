@@ -71,6 +71,18 @@ TEST_F(CrewTest, ALostOneIsLeftOutAtOnceAndItsBlocksComeNext) {
   EXPECT_EQ(owned(crew), 12u);
 }
 
+TEST_F(CrewTest, OneWithoutRoomIsLeftOutAndPeopleAreToldWhy) {
+  Crew crew = begun();
+  crew.no_room(1, "the disk is full", now_);
+  crew.set_up({"b", "c"});
+  const auto orders = crew.next(now_, true);
+  EXPECT_TRUE(orders.announce);
+  ASSERT_EQ(orders.notes.size(), 1u);
+  EXPECT_EQ(orders.notes[0].kind, "left");
+  EXPECT_EQ(orders.notes[0].text, "Node a is left out, going on with 2: the disk is full.");
+  EXPECT_EQ(crew.lead(), 2u);
+}
+
 TEST_F(CrewTest, SilenceIsALoss) {
   Crew crew = begun();
   now_ += seconds(11);

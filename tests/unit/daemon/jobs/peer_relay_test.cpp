@@ -24,7 +24,7 @@ class PeerRelayTest : public ::testing::Test {
         b_(network_.attach("b", loop_b_)),
         from_(loop_a_, *a_),
         to_(loop_b_, *b_),
-        relay_(loop_a_, from_) {
+        relay_(from_) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     ours_ = std::make_unique<ingest::WorkerChannel>(Descriptor(ends[0]));
@@ -115,6 +115,40 @@ TEST_F(PeerRelayTest, AWorkerThatDoesNotWaitIsNotListenedTo) {
   run();
   answer_all();
   EXPECT_EQ(credits(), 1u);
+}
+
+TEST_F(PeerRelayTest, AWorkerThatReadsNothingHoldsUpNobodyAndIsGivenUp) {
+  EXPECT_TRUE(ours_->check_read(Duration::zero()));
+  std::size_t told = 0;
+  while (told < 100'000 && line_->send(MessageType::membership, Bytes(4096, 7))) ++told;
+  EXPECT_GE(told, ingest::kUnreadFramesMax);
+  EXPECT_LT(told, 100'000u);
+  EXPECT_FALSE(line_->send(MessageType::peer_sent, Bytes(4)));
+  const auto checked = ours_->check_read(std::chrono::hours(1));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code(), Errc::timeout);
+}
+
+TEST_F(PeerRelayTest, WhatASlowWorkerDidNotReadComesWholeAndInOrder) {
+  constexpr std::size_t kFrames = 200;  // more than the socket holds
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    Descriptor file(::memfd_create("peer", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(i)), 0);
+    ASSERT_TRUE(
+        line_->send(MessageType::peer_message, Bytes(4096, static_cast<std::uint8_t>(i)), std::move(file)));
+  }
+  EXPECT_TRUE(ours_->check_read(std::chrono::hours(1)));
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    auto frame = worker_->receive(Duration::zero());
+    while (frame && !*frame) {
+      ASSERT_TRUE(ours_->receive(Duration::zero()));  // the thread beside it writes while it listens
+      frame = worker_->receive(Duration::zero());
+    }
+    ASSERT_TRUE(frame);
+    EXPECT_EQ((*frame)->body, Bytes(4096, static_cast<std::uint8_t>(i)));
+    EXPECT_EQ(::lseek((*frame)->descriptor.get(), 0, SEEK_END), static_cast<off_t>(i));
+  }
+  EXPECT_TRUE(ours_->check_read(Duration::zero()));
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 #include "daemon/jobs/train_runner.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/disk.hpp"
@@ -19,6 +22,15 @@ namespace samovar::jobs {
 namespace {
 
 using security::SecretBytes;
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream in(thread.path() / "children");
+    for (pid_t pid = 0; in >> pid;) found.push_back(pid);
+  }
+  return found;
+}
 
 class TrainWorker : public ::testing::Test {
  protected:
@@ -182,6 +194,22 @@ TEST_F(TrainWorker, AKilledWorkerIsNamed) {
   const auto trained = train(task(kSteps));
   ASSERT_FALSE(trained);
   EXPECT_EQ(trained.error().code(), Errc::conflict);
+}
+
+// The worker stands still, as one whose board swaps does: whoever tells it something does not.
+TEST_F(TrainWorker, OneThatReadsNothingIsEnded) {
+  auto standing = task(kSteps);
+  standing.line = std::make_shared<WorkerLine>();
+  const auto line = standing.line;
+  hooks_.begun = [line] {
+    for (const pid_t child : children()) ASSERT_EQ(::kill(child, SIGSTOP), 0);
+    while (line->send(ingest::MessageType::membership, Bytes(4096, 7))) {
+    }
+  };
+  const auto trained = train(std::move(standing));
+  ASSERT_FALSE(trained);
+  EXPECT_EQ(trained.error().code(), Errc::timeout);
+  EXPECT_NE(trained.error().message().find("did not read"), std::string::npos) << trained.error().message();
 }
 
 TEST_F(TrainWorker, AFullDiskGivesNoFile) {

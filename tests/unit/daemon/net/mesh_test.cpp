@@ -294,14 +294,14 @@ TEST_F(MeshTest, QuietIsNoSilence) {
   Node a(ca_);
   Node b(ca_);
   MeshOptions options;
-  options.silence_max = 50ms;
+  options.silence_max = 150ms;
   a.open(loop_, options);
   b.open(loop_, options);
   introduce(a, b);
   ASSERT_TRUE(a.mesh->send(b.id(), to_bytes("x")));
   ASSERT_TRUE(until([&] { return b.got.size() == 1; }));
   const MonoTime start = loop_.clock().mono();
-  ASSERT_TRUE(until([&] { return loop_.clock().mono() - start > 300ms; }));
+  ASSERT_TRUE(until([&] { return loop_.clock().mono() - start > 500ms; }));
   EXPECT_TRUE(a.mesh->up(b.id()) && b.mesh->up(a.id()));
   EXPECT_TRUE(a.lost.empty() && b.lost.empty());
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <map>
@@ -38,17 +39,17 @@ struct SimNode {
   bool working = false;
 };
 
-// What an all-knowing planner reaches: every board's best samples for each tenth of a watt, then the best
-// split.
+// What an all-knowing planner reaches: every board's best samples for each three-hundredth of the budget,
+// then the best split.
 double oracle_rate(const std::vector<std::unique_ptr<SimNode>>& nodes, double budget) {
-  constexpr double kGrain = 0.1;
-  const auto slots = static_cast<std::size_t>(budget / kGrain);
+  const double grain = budget / 300;
+  const auto slots = static_cast<std::size_t>(budget / grain);
   std::vector<double> best(slots + 1, 0);
   for (const auto& node : nodes) {
     if (!node->up) continue;
     std::vector<double> own(slots + 1, -1);
     for (std::size_t s = 0; s <= slots; ++s) {
-      const double watts = static_cast<double>(s) * kGrain;
+      const double watts = static_cast<double>(s) * grain;
       const double idle = node->board.watts_at(0, 0);
       if (watts < idle) continue;
       own[s] = 0;
@@ -297,6 +298,81 @@ TEST(Budget, ThroughputIsThatOfAnOracleAndAheadOfEqualShares) {
     RecordProperty(("over_equal_" + std::to_string(static_cast<int>(budget))).c_str(),
                    std::to_string(rate / plain));
   }
+}
+
+// Not each of them reaches 95 %: a rest that takes most of the budget leaves little to split, of which the
+// margin below the budget is a large part; and a board that its hardware throttles is not what it was a
+// second ago.
+TEST(Budget, ThroughputOfBoardsOfAnyKindIsNearAnOracles) {
+  double share = 0;
+  double ahead = 0;
+  int runs = 0;
+  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+    const auto models = drawn(seed);
+    double budget = 0;
+    for (const auto& m : models) budget += m.idle_watts + 0.5 * m.dynamic_watts;
+    Lab planned(models, seed);
+    Lab equal(models, seed, true);
+    for (Lab* lab : {&planned, &equal}) {
+      lab->set_budget(budget);
+      lab->run(20);
+      all_work(*lab);
+      lab->run(150);
+    }
+    const auto [rate, oracle] = planned.measure(60);
+    const auto [plain, same_oracle] = equal.measure(60);
+    share += rate / oracle;
+    ahead += rate / plain;
+    ++runs;
+    EXPECT_GE(rate, 0.85 * oracle) << "seed " << seed;
+  }
+  EXPECT_GE(share / runs, 0.975);
+  EXPECT_GE(ahead / runs, 1.3);
+  RecordProperty("of_oracle_mean", std::to_string(share / runs));
+  RecordProperty("over_equal_mean", std::to_string(ahead / runs));
+}
+
+// Many drawn clusters, one line each; not part of the tests that always run:
+//   power_test --gtest_also_run_disabled_tests --gtest_filter='Budget.DISABLED_Sweep'
+TEST(Budget, DISABLED_Sweep) {
+  int runs = 0;
+  int over = 0;
+  int below = 0;
+  double worst = 0;
+  double least = 1;
+  double share = 0;
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    const auto models = drawn(seed);
+    double idle = 0;
+    double full = 0;
+    for (const auto& m : models) {
+      idle += m.idle_watts;
+      full += m.idle_watts + m.dynamic_watts;
+    }
+    for (const double part : {0.3, 0.5, 0.75}) {
+      Lab lab(models, seed);
+      lab.set_budget(idle + part * (full - idle));
+      lab.run(20);
+      all_work(lab);
+      lab.run(150);
+      const auto [rate, oracle] = lab.measure(60);
+      double rest = 0;
+      for (const auto& node : lab.nodes) rest += node->board.watts_at(0, 0);
+      const bool hopeless = rest > 0.95 * *lab.budget;
+      ++runs;
+      const double of = oracle > 0 ? rate / oracle : 1;
+      if (!hopeless && lab.worst > 1.03) ++over;
+      if (of < 0.95) ++below;
+      if (!hopeless) worst = std::max(worst, lab.worst);
+      least = std::min(least, of);
+      share += of;
+      if ((!hopeless && lab.worst > 1.03) || of < 0.95)
+        std::printf("seed %u part %.2f worst %.4f of oracle %.4f rest/budget %.2f boards %zu\n", seed, part,
+                    lab.worst, of, rest / *lab.budget, models.size());
+    }
+  }
+  std::printf("%d runs: %d over 3 %%, worst %.4f; %d below 95 %% of the oracle, least %.4f, mean %.4f\n",
+              runs, over, worst, below, least, share / runs);
 }
 
 // The harness itself: without caps the same boards draw far more than the budget.

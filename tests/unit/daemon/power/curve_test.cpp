@@ -55,8 +55,9 @@ TEST(Prober, GoesThroughTheSettingsFromTheCheapestOn) {
 }
 
 // Against trying all splits in steps of a quarter of a watt.
-TEST(Planner, IsAsGoodAsTryingAllSplits) {
+TEST(Planner, IsNearlyAsGoodAsTryingAllSplits) {
   std::mt19937 random(7);
+  double share = 0;
   std::uniform_real_distribution<double> unit(0, 1);
   for (int round = 0; round < 50; ++round) {
     std::vector<PlanNode> nodes;
@@ -80,15 +81,21 @@ TEST(Planner, IsAsGoodAsTryingAllSplits) {
     const double free = budget - idle;
     for (double a = 0; a <= free; a += 0.25)
       for (double b = 0; a + b <= free; b += 0.25)
-        best = std::max(best, nodes[0].curve.rate_at(nodes[0].curve.idle_watts() + a) +
-                                  nodes[1].curve.rate_at(nodes[1].curve.idle_watts() + b) +
-                                  nodes[2].curve.rate_at(nodes[2].curve.idle_watts() + free - a - b));
-    EXPECT_GE(split.rate, best - 1e-9);
+        best = std::max(best, rate_with(nodes[0], nodes[0].curve.idle_watts() + a) +
+                                  rate_with(nodes[1], nodes[1].curve.idle_watts() + b) +
+                                  rate_with(nodes[2], nodes[2].curve.idle_watts() + free - a - b));
+    double told = 0;
+    for (std::size_t n = 0; n < nodes.size(); ++n) told += rate_with(nodes[n], split.watts[n]);
+    EXPECT_NEAR(split.rate, told, 1e-6) << "what it promises can be done";
+    // A node runs at one setting, so that the whole is no longer concave, and this is no search.
+    EXPECT_GE(split.rate, 0.94 * best);
+    share += split.rate / best;
     const Split equal = split_equally(budget, nodes);
     if (equal.held) {
       EXPECT_GE(split.rate, equal.rate - 1e-9);
     }
   }
+  EXPECT_GE(share / 50, 0.99);
 }
 
 TEST(Planner, HonoursFloorAndCeiling) {
@@ -117,7 +124,7 @@ TEST(Governor, ANodeWithoutACurveGetsItsEvenShare) {
   const PowerPlan plan = governor.step(
       2, 40, {{"a", true, 5.0, 2, {}, 0}, {"b", true, 5.0, 2, {{12, 500}}, 0}, {"c", false, 3.0, 3, {}, 0}});
   ASSERT_EQ(plan.caps.size(), 3u);
-  EXPECT_NEAR(plan.caps[0].watts, 2 + (40 * 0.99 - 7) / 2, 0.01);
+  EXPECT_NEAR(plan.caps[0].watts, 2 + (40 * 0.975 - 7) / 2, 0.01);
   EXPECT_GE(plan.caps[1].watts, 12);
 }
 

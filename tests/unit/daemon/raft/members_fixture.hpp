@@ -164,17 +164,18 @@ class MembersFixture : public ::testing::Test {
   ConsensusLog& log(const std::string& name) { return *members_.at(name).log; }
   const std::vector<std::string>& list(const std::string& name) { return members_.at(name).machine->list; }
 
+  // Shared with the answer, which may come when nobody waits for it any more.
   Result<void> finish(const std::function<void(std::function<void(Result<void>)>)>& call) {
-    std::optional<Result<void>> result;
-    call([&](Result<void> r) { result.emplace(std::move(r)); });
-    EXPECT_TRUE(wait([&] { return result.has_value(); }));
-    return result ? *result : Result<void>(Error{Errc::timeout, "no answer"});
+    const auto result = std::make_shared<std::optional<Result<void>>>();
+    call([result](Result<void> r) { result->emplace(std::move(r)); });
+    EXPECT_TRUE(wait([&] { return result->has_value(); }));
+    return *result ? **result : Result<void>(Error{Errc::timeout, "no answer"});
   }
   Result<Bytes> propose(const std::string& on, const std::string& text) {
-    std::optional<Result<Bytes>> result;
-    log(on).propose(to_bytes(text), [&](Result<Bytes> r) { result.emplace(std::move(r)); });
-    EXPECT_TRUE(wait([&] { return result.has_value(); }));
-    return result ? *result : Result<Bytes>(Error{Errc::timeout, "no answer"});
+    const auto result = std::make_shared<std::optional<Result<Bytes>>>();
+    log(on).propose(to_bytes(text), [result](Result<Bytes> r) { result->emplace(std::move(r)); });
+    EXPECT_TRUE(wait([&] { return result->has_value(); }));
+    return *result ? **result : Result<Bytes>(Error{Errc::timeout, "no answer"});
   }
   void fill(const std::string& on, int count, const std::string& prefix) {
     for (int i = 0; i < count; ++i) {

@@ -353,6 +353,47 @@ TEST(Block, RowsInAnyOrderAreTheSameRows) {
   EXPECT_EQ(columns, 9u);
 }
 
+// Sign, exponent and two more bits of a number as a double.
+std::uint32_t token_of(double value) {
+  return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 50);
+}
+
+TEST(Block, NumbersAreLookedUpByTheirTopmostBits) {
+  constexpr std::uint32_t kRows = 1000;
+  constexpr std::uint16_t kNone = 0x1ffc;
+  std::vector<std::uint32_t> table(1 << 14);
+  for (std::uint32_t i = 0; i < table.size(); ++i) table[i] = 3 * i + 1;
+  for (const std::int64_t span : {200, 50'000, 9'000'000}) {
+    for (const bool decimal : {false, true}) {
+      BlockColumn column = column_of(decimal ? ColumnType::real : ColumnType::integer);
+      for (std::uint32_t i = 0; i < kRows; ++i) {
+        const std::int64_t whole = std::int64_t{i} * 7919 % span - span / 3;
+        if (decimal)
+          column.reals.push_back(static_cast<double>(whole) / 100);
+        else
+          column.integers.push_back(whole);
+      }
+      for (const bool holes : {false, true}) {
+        const Bytes bytes = encoded(kRows, {holes ? with_holes(column, kRows, 3) : column});
+        const Schema schema{{{"a", column.type}}};
+        const BlockView view = opened(bytes, schema);
+        std::vector<double> reals(kRows);
+        view.reals(0, 0, reals);
+        std::vector<std::uint32_t> out(2 * kRows, 7);
+        ASSERT_TRUE(view.map_numbers(0, 16, 640, table.data(), kNone, out.data(), 2));
+        for (std::uint32_t i = 0; i < 640; ++i) {
+          const double value = reals[16 + i];
+          ASSERT_EQ(out[2 * i], table[std::isnan(value) ? kNone : token_of(value + 0.0)]) << value;
+          ASSERT_EQ(out[2 * i + 1], 7u);
+        }
+        EXPECT_EQ(out[2 * 640], 7u);
+        // Not on a whole byte of the bitmap: the caller goes the long way.
+        EXPECT_FALSE(view.map_numbers(0, 3, 8, table.data(), kNone, out.data(), 2));
+      }
+    }
+  }
+}
+
 TEST(Block, AViewOutlivesItsScratchFreeOpening) {
   const auto [schema, block] = tests::mixed(300, 5);
   const Bytes bytes = encoded(block);

@@ -121,6 +121,18 @@ TEST(Pack, ReadsTheSameOnEveryProcessor) {
     }
     expect_same<char>(n, [&](const Table& t, char* out) { t.unpack_hex(packed, n, out); });
     const std::size_t eights = n / 8 * 8;
+    for (const unsigned width : {1u, 2u, 4u}) {
+      for (const double divisor : {1.0, 100.0}) {
+        for (const std::uint8_t* valid : {static_cast<const std::uint8_t*>(nullptr), packed}) {
+          expect_same<std::uint32_t>(eights, [&](const Table& t, std::uint32_t* out) {
+            t.number_tokens(packed, width, -1000.0, divisor, valid, 8188, eights, out);
+          });
+        }
+      }
+    }
+    expect_same<std::uint32_t>(n, [&](const Table& t, std::uint32_t* out) {
+      t.hash_eights(reinterpret_cast<const char*>(packed), 0x1234'5678'9abc'def0, 44, 5, n, out);
+    });
     expect_same<float>(eights, [&](const Table& t, float* out) { t.blank_f32(packed, eights, out); });
     expect_same<double>(eights, [&](const Table& t, double* out) { t.blank_f64(packed, eights, out); });
     expect_same<float>(eights, [&](const Table& t, float* out) { t.bits_to_f32(packed, eights, out); });

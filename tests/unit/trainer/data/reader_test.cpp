@@ -140,6 +140,28 @@ TEST(BatchReader, ShuffledEveryRowOnceAndEveryPassAnother) {
   EXPECT_EQ(orders.size(), 3u);
 }
 
+TEST(BatchReader, OfManyBlocksNeighboursStayTogether) {
+  constexpr std::uint32_t kBlocks = 67;  // the last run is shorter
+  constexpr std::uint32_t kRun = 4;
+  MemorySource source(std::vector<std::uint32_t>(kBlocks, 3));
+  ReadPlan plan = plan_of(3, true);
+  plan.shuffle_rows = false;
+  plan.passes = 2;
+  const Schema schema = MemorySource::schema();
+  const auto reader = opened(source, schema, plan);
+  const auto first = one_pass(*reader);
+  const auto second = one_pass(*reader);
+  EXPECT_NE(first, second);
+  for (const auto& rows : {first, second}) {
+    ASSERT_EQ(std::set<std::uint32_t>(rows.begin(), rows.end()).size(), source.all_rows());
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      if (rows[i] % (3 * kRun) != 0) {
+        EXPECT_EQ(rows[i], rows[i - 1] + 1);
+      }
+    }
+  }
+}
+
 TEST(BatchReader, TheSeedDecidesNotTheThreads) {
   MemorySource source({100, 200, 300, 5, 70, 80});
   const Schema schema = MemorySource::schema();
@@ -274,6 +296,23 @@ TEST(HashedLevels, TellColumnsSeedsAndLengthsApart) {
   EXPECT_NE(a.code(0, "x"), a.code(0, std::string_view("x\0", 2)));
   EXPECT_NE(a.code(0, "12345678"), a.code(0, "123456789"));
   EXPECT_EQ(a.code(0, "12345678"), a.code(0, "12345678"));
+}
+
+TEST(HashedLevels, AllOfABlockAtOnceAreThoseOneByOne) {
+  const HashedLevels hashed(20, 5);
+  const Schema schema{{{"a", ColumnType::category}}};
+  // Levels of eight bytes have a loop of their own.
+  for (const char* prefix : {"ward no", "level "}) {
+    const BlockColumn column = tests::categories(1200, 10, prefix);
+    const Bytes bytes = tests::encoded(1200, {column});
+    const auto view = BlockView::open(bytes, schema);
+    ASSERT_TRUE(view);
+    std::vector<std::uint32_t> out(view->levels(0) + 1, 9);
+    hashed.code_levels(4, 100, 3, 0, *view, out);
+    for (std::uint32_t level = 0; level < view->levels(0); ++level)
+      ASSERT_EQ(out[level], 100 + hashed.code(4, view->level(0, level))) << level;
+    EXPECT_EQ(out.back(), 9u);
+  }
 }
 
 // Models are kept: what a level's number was, it stays.

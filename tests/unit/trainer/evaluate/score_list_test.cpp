@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,24 @@ TEST(ScoreList, AucIsThatOfAllPairs) {
   EXPECT_NEAR(auc.value, naive_auc(rows), 1e-12);
   EXPECT_LT(auc.low, auc.value);
   EXPECT_GT(auc.high, auc.value);
+}
+
+// So many are sorted another way.
+TEST(ScoreList, AucOfManyRowsIsThatOfAllPairs) {
+  SeededOrder order(3);
+  std::vector<std::pair<double, bool>> rows;
+  ScoreList list;
+  for (int i = 0; i < 5000; ++i) {
+    const double score = std::floor(unit(order) * 1024) / 1024;
+    const bool positive = unit(order) < score;
+    rows.emplace_back(score, positive);
+    list.add(score, positive, 1);
+  }
+  list.finish();
+  EXPECT_NEAR(list.auc().value, naive_auc(rows), 1e-12);
+  const ScoreList::Counts counts = list.at(0.5);
+  const auto is_right = [](const auto& row) { return row.second && row.first >= 0.5; };
+  EXPECT_EQ(counts.tp, static_cast<double>(std::count_if(rows.begin(), rows.end(), is_right)));
 }
 
 // pROC 1.18 on the same ten rows: ci.auc(roc(y, s), method = "delong").

@@ -126,10 +126,35 @@ TEST(Elastic, MembersOfUnlikeSpeedAreStableBecauseOfTheCap) {
 
 TEST(Elastic, TauKeepsExchangesSmallBesideTheSteps) {
   // 3 ms of work, steps of 1 ms: no more than 3 % of the time.
-  EXPECT_EQ(choose_tau(0.003, 0.001, 0.001, 0.001), 100u);
+  EXPECT_EQ(choose_tau({0.003, 0.001, 0.001, 0.001}), 100u);
   // A slow network: an answer is there before the next question.
-  EXPECT_EQ(choose_tau(0.00001, 0.001, 0.5, 0.001), 500u);
-  EXPECT_EQ(choose_tau(0, 0.001, 0, 0.001), 1u);
+  EXPECT_EQ(choose_tau({0.00001, 0.001, 0.5, 0.001}), 500u);
+  EXPECT_EQ(choose_tau({0, 0.001, 0, 0.001}), 1u);
+}
+
+TEST(Elastic, AShortJobHasSomeExchangesButNoMoreThanTheNetworkCarries) {
+  EXPECT_EQ(choose_tau({0.003, 0.001, 0.001, 0.001, 400}), 50u);
+  EXPECT_EQ(choose_tau({0.003, 0.001, 0.120, 0.001, 400}), 120u);
+  EXPECT_EQ(choose_tau({0.003, 0.001, 9.0, 0.001, 400}), 400u);
+}
+
+using Shares = std::map<std::uint32_t, std::uint64_t>;
+
+TEST(Elastic, WhatIsLeftIsDealtByWhatEachDidLately) {
+  EXPECT_EQ(deal_rows({{1, {600, 0}}, {2, {300, 0}}, {5, {400, 300}}}, 500),
+            (Shares{{1, 900}, {2, 450}, {5, 450}}));
+}
+
+TEST(Elastic, WhatIsTooMuchForOneIsDealtToTheOthers) {
+  EXPECT_EQ(deal_rows({{1, {600, 0, 700}}, {2, {300, 0}}, {5, {100, 0, 900}}}, 500),
+            (Shares{{1, 700}, {2, 600}, {5, 200}}));
+  // One that has done more than that already does no more; and when it is too much for all, it stays undone.
+  EXPECT_EQ(deal_rows({{1, {600, 0, 500}}, {2, {300, 0, 310}}}, 500), (Shares{{1, 600}, {2, 310}}));
+}
+
+TEST(Elastic, NothingIsDealtBeforeEverybodyWasHeardOf) {
+  EXPECT_TRUE(deal_rows({{1, {600, 0}}, {2, {0, 0}}}, 500).empty());
+  EXPECT_TRUE(deal_rows({{1, {600, 0}}, {2, {300, 300}}}, 500).empty());
 }
 
 }  // namespace

@@ -48,13 +48,13 @@ struct StepObserver final : TrainObserver {
   bool progress(const TrainProgress&) override { return true; }
   bool metric(const TrainMetric& metric) override {
     for (const auto& [name, value] : metric.values) last[name] = value;
+    last["seconds"] = metric.seconds;
     if (at) at(++steps);
     return true;
   }
   void log(std::string_view, std::string_view) override {}
-  Result<void> checkpoint(std::uint64_t step, ByteView bytes) override {
-    checkpoints[step] = to_bytes(bytes);
-    return {};
+  Result<void> checkpoint(std::uint64_t step, const CheckpointPieces& pieces) override {
+    return join(pieces, checkpoints[step]);
   }
 };
 

@@ -95,6 +95,36 @@ TEST(TrainTogether, StreamingSolversComeCloseToOneWorker) {
   }
 }
 
+TEST(TrainTogether, EverySecondOfAWorkerHasAName) {
+  auto table = logistic_table(60'000, 4, 1000);
+  SharedTable shared(table);
+  const JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 20}, {"early_stop", false}});
+  LocalGroup group(deal(shared.blocks(), 2));
+  Workers workers(shared, table.schema(), spec, group);
+  std::map<std::uint32_t, std::map<std::string, double>> first;
+  for (const std::uint32_t member : {0u, 1u}) {
+    StepObserver& own = workers.observer(member);
+    own.at = [&first, &own, member](std::uint64_t) {
+      first[member].insert(own.last.begin(), own.last.end());
+    };
+    first[member] = {};
+  }
+  for (const std::uint32_t member : {0u, 1u}) workers.start(member);
+  workers.join();
+  for (const std::uint32_t member : {0u, 1u}) {
+    ASSERT_TRUE(workers.of(member));
+    const auto grown = [&](const std::string& name) {
+      return workers.observer(member).last.at(name) - first[member].at(name);
+    };
+    double named = 0;
+    for (const char* name : {"data_wait_seconds", "encode_seconds", "step_seconds", "exchange_seconds",
+                             "wait_seconds", "tell_seconds"})
+      named += grown(name);
+    // A busy machine may take the processor away between two looks at the clock.
+    EXPECT_NEAR(named / grown("seconds"), 1, 0.2) << member;
+  }
+}
+
 TEST(TrainTogether, SplitsByTimeAndFoldsAreThoseOfOneWorker) {
   auto table = logistic_table(3000, 5, 250);
   JobSpec spec = job("yes", {{"solver", "irls"}});

@@ -13,16 +13,19 @@ import { Button, LinkButton } from '../../ui/Button';
 import { Card, Note } from '../../ui/Card';
 import { Confirm } from '../../ui/Dialog';
 import { EmptyState } from '../../ui/EmptyState';
+import { Select } from '../../ui/Field';
 import { Icon } from '../../ui/Icon';
 import { Meter } from '../../ui/Meter';
 import { Page } from '../../ui/Page';
 import { useAction } from '../../ui/useAction';
 import { useLoad } from '../../ui/useLoad';
 import { jobText, jobTones } from '../../ui/work';
-import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt, wattHours } from '../models/words';
+import { datasetAddress, ended, kindName, mayStop, metricName, metricValue, modelAddress, ownsIt, priorityName, wattHours } from '../models/words';
 import { withPoint, withWorkerPoint } from './curves';
 import { Curves } from './Curves';
 import { Log } from './Log';
+import { Phases } from './Phases';
+import { Late, giveOrTake, powerRows } from './Power';
 import { Events, Workers } from './Workers';
 import css from '../models/models.module.css';
 
@@ -103,6 +106,26 @@ function Actions({ job }: { job: Job }) {
   );
 }
 
+const priorities: readonly number[] = [-10, 0, 10];
+
+// Which of those that wait begins first. One of the three words, or the number somebody gave it.
+function Urgency({ job }: { job: Job }) {
+  const action = useAction(true);
+  if (!mayStop(job.owner_id) || (job.state !== 'queued' && job.state !== 'paused')) return null;
+  const known = priorities.includes(job.priority) ? priorities : [...priorities, job.priority].sort((a, b) => a - b);
+  return (
+    <Card>
+      <Select
+        label={t('job.priority')}
+        hint={t('job.priority_text')}
+        value={String(job.priority)}
+        onChange={(value) => void action.run(async () => keep(await models.prioritizeJob(job.id, Number(value))))}
+        options={known.map((value) => ({ value: String(value), label: priorityName(value) }))}
+      />
+    </Card>
+  );
+}
+
 function Progress({ job }: { job: Job }) {
   const watts = job.seconds > 0 && job.watt_hours > 0 ? (job.watt_hours * 3600) / job.seconds : null;
   const rows: [string, string][] = [
@@ -111,9 +134,12 @@ function Progress({ job }: { job: Job }) {
     [t('job.rows'), f.number(job.rows)],
     [t('job.passes'), f.number(job.pass)],
     [t('job.speed'), job.rows_per_second > 0 ? t('job.per_second', { rows: f.number(job.rows_per_second) }) : '–'],
-    [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), wattHours(job.watt_hours)],
+    [t(job.energy_estimated ? 'job.energy_estimated' : 'job.energy'), giveOrTake(job.watt_hours, job.watt_hours_error)],
     [t('job.watts'), f.watts(watts)],
     ...(job.watt_hours > 1e-4 && job.rows > 0 ? ([[t('job.per_joule'), f.figure(job.rows / (job.watt_hours * 3600))]] as [string, string][]) : []),
+    ...(job.summary?.seconds_to_target === undefined ? [] : ([[t('job.to_target'), f.duration(job.summary.seconds_to_target)]] as [string, string][])),
+    ...(job.summary?.joules_to_target === undefined ? [] : ([[t('job.to_target_joules'), wattHours(job.summary.joules_to_target / 3600)]] as [string, string][])),
+    ...powerRows(job),
     [t('job.best'), job.best === null ? '–' : `${metricValue(job.metric, job.best)} (${metricName(job.metric)})`],
   ];
   return (
@@ -167,6 +193,10 @@ function Asked({ job }: { job: Job }) {
           <div>
             <dt>{t('job.created')}</dt>
             <dd>{f.dateTime(job.created_at)}</dd>
+          </div>
+          <div>
+            <dt>{t('job.priority')}</dt>
+            <dd>{priorityName(job.priority)}</dd>
           </div>
           <div>
             <dt>{t('job.attempt')}</dt>
@@ -296,8 +326,11 @@ function Detail({ job }: { job: Job }) {
           {t('job.waits', { why: job.waiting_for })}
         </Note>
       )}
+      <Late job={job} />
+      <Urgency job={job} />
       <Progress job={job} />
       <Workers job={job} />
+      <Phases workers={metrics?.workers ?? []} />
       <Curves metrics={metrics} waiting={waiting(job)} />
       <div class={css.halves}>
         <div class={css.form}>

@@ -44,7 +44,7 @@ const columns: readonly Column<JobWorker>[] = [
   { id: 'rate', title: t('worker.rate'), numeric: true, sort: (one) => one.samples_per_second, cell: (one) => known(one.samples_per_second, (value) => f.number(value)) },
   { id: 'loss', title: t('metric.name.loss'), numeric: true, sort: (one) => one.loss, cell: (one) => known(one.loss, (value) => f.number(value, 4)) },
   { id: 'watts', title: t('worker.watts'), numeric: true, sort: (one) => one.watts, cell: (one) => known(one.watts, (value) => (one.watts_estimated ? t('worker.about', { value: f.watts(value) }) : f.watts(value))) },
-  { id: 'energy', title: t('job.energy'), numeric: true, sort: (one) => one.joules, cell: (one) => t('worker.joules', { joules: f.figure(one.joules) }) },
+  { id: 'energy', title: t('job.energy'), numeric: true, sort: (one) => one.joules, cell: (one) => (one.joules_error ? t('worker.joules_error', { joules: f.figure(one.joules), error: f.figure(one.joules_error) }) : t('worker.joules', { joules: f.figure(one.joules) })) },
   { id: 'per_joule', title: t('worker.per_joule'), numeric: true, sort: perJoule, cell: (one) => known(perJoule(one), f.figure) },
   { id: 'sent', title: t('worker.sent'), numeric: true, sort: (one) => one.bytes_sent, cell: (one) => t('worker.out_in', { out: f.bytes(one.bytes_sent), in: f.bytes(one.bytes_received) }) },
   { id: 'wait', title: t('worker.wait'), numeric: true, sort: (one) => one.wait_seconds, cell: (one) => known(one.wait_seconds, (value) => t('worker.seconds', { seconds: f.number(value, 1) })) },
@@ -62,7 +62,7 @@ export function Workers({ job }: { job: Job }) {
   );
 }
 
-const eventTone = (kind: string): string => (kind === 'lost' || kind === 'moved' || kind === 'late' ? 'warning' : 'info');
+const eventTone = (kind: string): string => (kind === 'lost' || kind === 'left' || kind === 'moved' || kind === 'late' ? 'warning' : 'info');
 
 export function Events({ events }: { events: readonly JobEvent[] }) {
   if (events.length === 0) return null;

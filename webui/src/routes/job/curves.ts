@@ -8,7 +8,7 @@ export const smoothMax = 0.99;
 const pointsMax = 4000;
 
 // Counters of a worker: shown per node, not as curves of the job.
-const counters = new Set(['bytes_sent', 'bytes_received', 'wait_seconds', 'exchange_seconds', 'staleness', 'round', 'tau', 'workers', 'watts', 'samples_per_second']);
+const counters = new Set(['bytes_sent', 'bytes_received', 'wait_seconds', 'exchange_seconds', 'staleness', 'round', 'tau', 'workers', 'watts', 'samples_per_second', 'read_seconds', 'decrypt_seconds', 'data_wait_seconds', 'encode_seconds', 'step_seconds', 'tell_seconds', 'exchange_work_seconds']);
 // What is drawn per node, in this order.
 export const perNode = ['train_loss', 'samples_per_second', 'watts', 'joules', 'bytes_sent', 'wait_seconds'] as const;
 export type PerNode = (typeof perNode)[number];

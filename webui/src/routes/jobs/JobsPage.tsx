@@ -17,7 +17,7 @@ import { Page } from '../../ui/Page';
 import { Table, type Column } from '../../ui/Table';
 import { useLoad } from '../../ui/useLoad';
 import { jobText, jobTones } from '../../ui/work';
-import { jobAddress, kindName, mayTrain, metricName, metricValue, wattHours } from '../models/words';
+import { jobAddress, kindName, mayTrain, metricName, metricValue, priorityName, wattHours } from '../models/words';
 import { Examples } from './Examples';
 import css from '../models/models.module.css';
 
@@ -49,6 +49,7 @@ const columns: readonly Column<Job>[] = [
     ),
   },
   { id: 'state', title: t('job.state'), sort: (job) => job.state, cell: (job) => <State job={job} /> },
+  { id: 'priority', title: t('job.priority'), numeric: true, sort: (job) => job.priority, cell: (job) => priorityName(job.priority) },
   { id: 'data', title: t('job.data'), sort: (job) => job.dataset, cell: (job) => <span translate={false}>{job.dataset ?? '–'}</span> },
   {
     id: 'best',
@@ -103,7 +104,7 @@ function List() {
             />
           </div>
           {rows.length === 0 && loaded.value && <EmptyState icon="gauge" title={t('jobs.none_found')} action={<Button onClick={() => setQuery({ state: undefined })}>{t('action.clear_filter')}</Button>} />}
-          {rows.length > 0 && <Table caption={t('nav.jobs')} columns={columns} rows={rows} rowKey={(job) => job.id} sortBy={query.get('sort') ?? '-created'} onSort={(sort) => setQuery({ sort })} />}
+          {rows.length > 0 && <Table dense caption={t('nav.jobs')} columns={columns} rows={rows} rowKey={(job) => job.id} sortBy={query.get('sort') ?? '-created'} onSort={(sort) => setQuery({ sort })} />}
           {cursor && (
             <div class={css.more}>
               <Button onClick={() => void fetchMore()}>{t('jobs.more')}</Button>

@@ -50,6 +50,10 @@ export const stageText = (version: Pick<ModelVersion, 'stage'>): string => t(`st
 // Letters, digits, dot, hyphen, underscore: a name becomes part of addresses.
 export const modelName = (text: string): string => text.normalize('NFKD').replace(/[^\w.-]+/g, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 64).toLowerCase();
 
+// Numbers between the three words are kept as they are.
+const priorityNames: Readonly<Record<number, string>> = { '-10': 'priority.low', '0': 'priority.normal', '10': 'priority.high' };
+export const priorityName = (priority: number): string => tMaybe(priorityNames[priority] ?? '', f.number(priority));
+
 export const jobAddress = (job: string): string => `/jobs/${encodeURIComponent(job)}`;
 export const modelAddress = (model: string, query = ''): string => `/models/${encodeURIComponent(model)}${query}`;
 export const datasetAddress = (dataset: string): string => `/datasets/${encodeURIComponent(dataset)}`;

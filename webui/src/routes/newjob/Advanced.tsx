@@ -4,7 +4,7 @@ import type { SchemaColumn } from '../../lib/types-data';
 import type { Algorithm, ParameterSchema } from '../../lib/types-models';
 import { Card } from '../../ui/Card';
 import { Choice, Select, TextArea, TextField } from '../../ui/Field';
-import { parameterValue, roles, type Draft } from './draft';
+import { type Draft, parameterValue, priorities, type Priority, roles } from './draft';
 import css from '../models/models.module.css';
 
 interface FieldProps {
@@ -24,14 +24,17 @@ export function Parameter({ name, schema, value, error, onChange }: FieldProps) 
     return <Choice kind="checkbox" label={label} detail={hint} checked={Boolean(value ?? usual)} onChange={(on) => onChange(on === Boolean(usual) ? undefined : on)} />;
   }
   if (schema.enum) {
+    // What each choice is for, where the schema says it.
+    const meaning = (one: unknown) => schema.oneOf?.find((each) => each.const === one);
+    const chosen = meaning(schema.enum.find((one) => String(one) === String(value ?? usual ?? '')));
     return (
       <Select
         label={label}
-        hint={hint}
+        hint={chosen?.description ?? hint}
         error={error}
         value={String(value ?? usual ?? '')}
         onChange={(text) => onChange(text === String(usual) ? undefined : schema.enum?.find((one) => String(one) === text))}
-        options={schema.enum.map((one) => ({ value: String(one), label: String(one) }))}
+        options={schema.enum.map((one) => ({ value: String(one), label: meaning(one)?.title ?? String(one) }))}
       />
     );
   }
@@ -103,6 +106,7 @@ export function Advanced({ draft, algorithm, columns, fault, onChange }: Advance
                 options={[{ value: '', label: t('newjob.no_column') }, ...numbers]}
               />
             ))}
+            <Select label={t('job.priority')} hint={t('job.priority_text')} value={draft.priority} error={fault('/priority')} onChange={(value) => onChange({ priority: value as Priority })} options={priorities.map((value) => ({ value, label: t(`priority.${value}`) }))} />
             <TextField type="number" label={t('newjob.seed')} hint={t('newjob.seed_hint')} min={0} placeholder="1" value={draft.seed} error={fault('/seed')} onInput={(seed) => onChange({ seed })} />
           </div>
         </div>

@@ -24,6 +24,7 @@ import { jobAddress, mayTrain, modelName, wattHours } from '../models/words';
 import { Advanced } from './Advanced';
 import { asCall, asCommand, canBeTarget, emptyDraft, fromSpec, goalOf, isGroup, isIdentifier, otherwise, toSpec, type Draft } from './draft';
 import { Inputs } from './Inputs';
+import { PowerChoice, estimateOfPower } from './PowerChoice';
 import { SplitChoice } from './SplitChoice';
 import { Several } from './Together';
 import css from '../models/models.module.css';
@@ -87,8 +88,8 @@ function Form(props: FormProps) {
   const taken = otherwise(draft);
   const free = columns.filter((column) => !taken.has(column.name));
   const target = columns.find((column) => column.name === draft.target);
-  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure', '/on_lost_node'];
-  const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features|strategy|nodes)\//.test(one.pointer));
+  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure', '/on_lost_node', '/priority', '/power'];
+  const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features|strategy|nodes|power)\//.test(one.pointer));
   const wrong = new Set(check?.faults.map((one) => one.pointer)).size;
   const inputFault = check?.faults.find((one) => /^\/(inputs|ignore)/.test(one.pointer))?.detail;
   const start = (event: Event): void => {
@@ -135,6 +136,7 @@ function Form(props: FormProps) {
           <Inputs columns={free} left={draft.left} identifiers={identifiers} error={inputFault} onChange={(left) => change({ left })} />
           <SplitChoice draft={draft} columns={columns} groups={groups} advice={check?.advice ?? []} fault={fault} onChange={change} />
           <Several draft={draft} algorithm={algorithm} fault={fault} onChange={change} />
+          <PowerChoice draft={draft} fault={fault} onChange={change} />
           <Advanced draft={draft} algorithm={algorithm} columns={free} fault={fault} onChange={change} />
           <Card title={t('newjob.ready')}>
             <div class={css.form}>
@@ -151,6 +153,7 @@ function Form(props: FormProps) {
                     ? t(estimate.basis === 'measured' ? 'newjob.estimate' : 'newjob.estimate_guessed', { time: f.duration(Math.max(1, estimate.seconds)), energy: wattHours(estimate.watt_hours), memory: f.bytes(estimate.memory_bytes) })
                     : t('newjob.estimating')}
               </p>
+              {wrong === 0 && estimate && estimateOfPower(estimate)}
               <div class={css.row}>
                 <Button type="submit" variant="primary" icon="play" busy={action.busy} disabled={!spec}>
                   {t('newjob.start')}

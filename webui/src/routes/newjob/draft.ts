@@ -1,7 +1,7 @@
 // What the form holds, and what the box is asked for: only what differs from its defaults, so that the call one may
 // copy stays short.
 import type { ProfileColumn, SchemaColumn } from '../../lib/types-data';
-import type { JobSpec, ParameterSchema, SplitKind } from '../../lib/types-models';
+import type { JobSpec, ParameterSchema, PowerMode, SplitKind } from '../../lib/types-models';
 
 export interface Draft {
   dataset: string;
@@ -23,10 +23,16 @@ export interface Draft {
   nodesMin: string;
   nodesMax: string;
   onLost: OnLost;
+  priority: Priority;
+  powerMode: PowerMode;
+  watts: string;
+  finishBy: string;
   seed: string;
 }
 export const onLost = ['replace', 'go_on', 'pause'] as const;
 export type OnLost = (typeof onLost)[number];
+export const priorities = ['low', 'normal', 'high'] as const;
+export type Priority = (typeof priorities)[number];
 export const roles = ['weight', 'offset', 'exposure'] as const;
 export type Role = (typeof roles)[number];
 
@@ -50,6 +56,10 @@ export const emptyDraft = (dataset: string, target: string): Draft => ({
   nodesMin: '',
   nodesMax: '',
   onLost: 'replace',
+  priority: 'normal',
+  powerMode: 'full',
+  watts: '',
+  finishBy: '',
   seed: '',
 });
 
@@ -108,6 +118,8 @@ export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec 
     strategy: orNothing({ ...draft.strategy }),
     nodes: orNothing({ min: Number(draft.nodesMin) || undefined, max: Number(draft.nodesMax) || undefined }),
     on_lost_node: unless(draft.onLost, 'replace'),
+    priority: unless(draft.priority, 'normal'),
+    power: orNothing({ mode: unless(draft.powerMode, 'full'), watts: draft.watts ? Number(draft.watts) : undefined, finish_by: draft.finishBy.trim() || undefined }),
     seed: draft.seed ? Number(draft.seed) : undefined,
   };
   for (const role of roles) if (draft.roles[role]) spec[role] = draft.roles[role];
@@ -140,6 +152,10 @@ export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[], usual:
     nodesMin: spec.nodes?.min && spec.nodes.min !== 1 ? String(spec.nodes.min) : '',
     nodesMax: spec.nodes?.max ? String(spec.nodes.max) : '',
     onLost: onLost.find((one) => one === spec.on_lost_node) ?? 'replace',
+    powerMode: spec.power?.mode ?? 'full',
+    watts: spec.power?.watts ? String(spec.power.watts) : '',
+    // A moment that was asked for is over by now; a time of day comes again.
+    finishBy: /^\d\d:\d\d$/.test(spec.power?.finish_by ?? '') ? spec.power!.finish_by! : '',
     seed: spec.seed && spec.seed !== 1 ? String(spec.seed) : '',
   };
 }
@@ -181,6 +197,9 @@ export function asCommand(spec: JobSpec): string {
     pairs,
     settings(spec.parameters, ''),
     settings(features, 'features.'),
+    flag('watts', spec.power?.watts),
+    flag('finish-by', spec.power?.finish_by),
+    spec.power?.mode === 'gentle' ? ' \\\n  --gentle' : '',
     flag('seed', spec.seed),
     ' --wait',
   ].join('');

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""\"Finish by 06:00 under 60 W\" on three real nodes: what cannot be is refused, the limit holds while the job trains, a
+deadline that cannot be kept within it is said to be missed, one that can is kept; energy is told with its error. On
+boards whose sensor is a file that follows the duty, and with the estimate of this machine."""
+import datetime
+import pathlib
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cluster import Cluster, until  # noqa: E402
+from elastic_life import job_on, wait_end, wait_working  # noqa: E402
+from model_life import Box, table  # noqa: E402
+from power_life import FULL_W, IDLE_W, Board  # noqa: E402
+
+BINARY = None
+ROWS = 20_000
+NODES = 3
+LONG = {"parameters": {"solver": "adagrad", "passes": 100_000, "early_stop": False, "batch_rows": 64}}
+SHORT = {"parameters": {"solver": "adagrad", "passes": 400, "early_stop": False, "batch_rows": 64}}
+
+
+def moment(seconds):
+    at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class JobPower(unittest.TestCase):
+    def start(self, boards):
+        self.cluster = Cluster(BINARY, nodes=0, arguments=["--checkpoint-steps", "2000"])
+        self.boards = []
+        for _ in range(NODES):
+            arguments = ()
+            if boards:
+                self.boards.append(Board())
+                self.addCleanup(self.boards[-1].remove)
+                arguments = ("--sysfs-root", str(self.boards[-1].root))
+            self.cluster.make_node(arguments=arguments)
+        self.addCleanup(lambda: self.cluster.__exit__(None))
+        self.cluster.form()
+        self.box = Box(self.cluster.nodes[0])
+        self.data = self.box.dataset(table(ROWS), "admissions")
+        over = threading.Event()
+        follower = threading.Thread(target=self.follow, args=(over,))
+        if boards:
+            follower.start()
+            self.addCleanup(follower.join)
+            self.addCleanup(over.set)
+
+    # What each board draws follows the duty that its node chose.
+    def follow(self, over):
+        while not over.is_set():
+            try:
+                told = {n["id"]: n for n in self.cluster.nodes[0].asks("/power")["nodes"]}
+                for node, board in zip(self.cluster.nodes, self.boards):
+                    me = told[node.id]
+                    board.draw(IDLE_W + (FULL_W - IDLE_W) * (me["duty"] if me["working"] else 0))
+            except (AssertionError, KeyError, OSError):
+                pass
+            over.wait(0.3)
+
+    def spec(self, power, more):
+        return {"kind": "glm", "name": "returns", "dataset": self.data, "target": "returned", "ignore": ["patient"],
+                "power": power, **more}
+
+    def begin(self, power, more):
+        return self.cluster.nodes[0].expect(201, "POST", "/api/v1/jobs", self.spec(power, more)).json["id"]
+
+    def fault(self, power):
+        """What another node than the first says is wrong with it."""
+        checked = self.cluster.nodes[1].expect(200, "POST", "/api/v1/jobs:check", self.spec(power, LONG)).json
+        return " ".join(fault["pointer"] + " " + fault["detail"] for fault in checked["faults"])
+
+    def test_on_boards(self):
+        self.start(boards=True)
+        first, second, third = self.cluster.nodes
+        until("the rest of all", lambda: abs(first.asks("/power")["idle_watts"] - NODES * IDLE_W) < 1)
+        until("it is known elsewhere", lambda: "at rest" in self.fault({"watts": 20}), every=0.5)
+        self.assertIn("/power/finish_by this moment is over", self.fault({"finish_by": moment(-60)}))
+        self.assertIn("/power/finish_by this must be a time of day", self.fault({"finish_by": "6 o'clock"}))
+        before = first.expect(200, "GET", "/api/v1/settings/power")
+        first.expect(200, "PUT", "/api/v1/settings/power", {**before.json, "budget_watts": 100},
+                     headers={"If-Match": before.headers["ETag"]})
+        until("the budget is known elsewhere", lambda: "a job cannot raise it" in self.fault({"watts": 120}))
+        first.expect(422, "POST", "/api/v1/jobs", self.spec({"watts": 120}, LONG))
+        self.the_limit_holds_and_wins_over_the_deadline(first, second, third)
+        self.one_that_can_be_kept_is_kept(second)
+
+    def the_limit_holds_and_wins_over_the_deadline(self, first, second, third):
+        job = self.begin({"watts": 60, "finish_by": moment(40)}, LONG)
+        wait_working(first, job, NODES)
+
+        def holds():
+            power = first.asks("/power")
+            return (power["reason"], power["job_id"]) == ("job", job) and power["mean_watts"] <= 63 and all(
+                n["working"] and n["duty"] < 0.9 for n in power["nodes"]) and power["budget_watts"] <= 60
+        until("60 W hold", holds, 120)
+        for node in (second, third):
+            until(f"{node.name} says that it is late", lambda n=node: job_on(n, job)["power"]["late"], 180)
+        view = job_on(third, job)
+        self.assertEqual((view["power"]["watts"], view["power"]["granted_watts"]), (60, 60))
+        # What is live travels ahead of what is written down.
+        until("the event", lambda: "late" in [event["kind"] for event in job_on(third, job)["events"]])
+
+        def log():
+            return "\n".join(line["text"] for line in first.items(f"/jobs/{job}/logs?limit=1000"))
+        until("the log", lambda: "cannot be kept under 60 W" in log() and "The limit in watts wins" in log())
+        # Measured: each node's sensor is off by some two percent, and three of them by less together.
+        until("joules", lambda: job_on(first, job)["watt_hours"] > 0.1)
+        view = job_on(first, job)
+        error = view["watt_hours_error"] / view["watt_hours"]
+        self.assertFalse(view["energy_estimated"])
+        self.assertGreater(error, 0.005)
+        self.assertLess(error, 0.05)
+        for worker in view["workers"]:
+            self.assertGreater(worker["joules_error"], 0)
+        first.expect(200, "POST", f"/api/v1/jobs/{job}:cancel", {})
+        until("the box's own budget again", lambda: first.asks("/power")["reason"] == "budget")
+
+    def one_that_can_be_kept_is_kept(self, node):
+        estimate = node.expect(200, "POST", "/api/v1/jobs:estimate",
+                               self.spec({"watts": 90, "finish_by": moment(150)}, SHORT)).json
+        self.assertTrue(estimate["in_time"])
+        self.assertLessEqual(estimate["watts"], 90)
+        job = self.begin({"watts": 90, "finish_by": moment(150)}, SHORT)
+        done = wait_end(node, job, 400)
+        self.assertEqual(done["state"], "done", done["error"])
+        self.assertTrue(done["summary"]["in_time"])
+        self.assertLess(done["summary"]["finished_at"], done["power"]["deadline"])
+        self.assertLessEqual(done["box_watts"], 92)
+        until("its last word", lambda: "Ended in time for" in "\n".join(
+            line["text"] for line in self.cluster.nodes[0].items(f"/jobs/{job}/logs?limit=1000")))
+
+    # Others keep this machine busy: what is estimated is theirs, too, so only the way of it is looked at.
+    def test_with_the_estimate_of_this_machine(self):
+        self.start(boards=False)
+        first = self.cluster.nodes[0]
+        rest = until("the rest of all", lambda: first.asks("/power")["idle_watts"])
+        limit = round(3 * rest + 20)
+        job = self.begin({"watts": limit}, LONG)
+        wait_working(first, job, NODES)
+        until("its limit holds", lambda: (lambda p: (p["reason"], p["budget_watts"]) == ("job", limit))(first.asks("/power")))
+        until("joules", lambda: job_on(first, job)["watt_hours"] > 0)
+        view = job_on(first, job)
+        self.assertTrue(view["energy_estimated"])
+        self.assertAlmostEqual(view["watt_hours_error"] / view["watt_hours"], 0.5, delta=0.05)
+        first.expect(200, "POST", f"/api/v1/jobs/{job}:cancel", {})
+        until("no limit any more", lambda: first.asks("/power")["reason"] == "none")
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    import elastic_life
+    import model_life
+    elastic_life.BINARY = model_life.BINARY = BINARY
+    unittest.main()
