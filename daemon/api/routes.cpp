@@ -253,6 +253,10 @@ Response no_quorum(Services& services, const Request& request) {
     if (member.node_id == services.node.facts().id || services.members().contact(member.node_id).reachable)
       ++here;
   }
+  if (here * 2 > voters)
+    return problem(request, 503, "no_quorum",
+                   "Nothing can be changed for the moment: the nodes are choosing which of them leads, which "
+                   "takes a few seconds. Reading still works. Try again.");
   return problem(
       request, 503, "no_quorum",
       fmt::format("Nothing can be changed now: this side of the network has {} of {} voting nodes, and "
