@@ -5,6 +5,8 @@
 namespace samovar::power {
 namespace {
 
+constexpr unsigned kForksMax = 5;  // of a path through the choices below: 32 ways, no 2^nodes
+
 // One straight piece of a node's curve.
 struct Piece {
   std::size_t node = 0;
@@ -21,6 +23,7 @@ struct Filling {
   std::vector<bool> full;  // gets no more
   double left = 0;
   double rate = 0;
+  unsigned forks = 0;
 
   double room(const Piece& piece) const {
     const double top = (*nodes)[piece.node].watts_max;
@@ -57,7 +60,20 @@ Filling filled(Filling state, std::size_t from) {
       state.give(piece, piece.watts);
       continue;
     }
+    // Where heat ends it, and not the budget, both ways go on: with many hot nodes they would be too many.
+    const bool hot = more < state.left;
+    if (hot && state.forks == kForksMax) {
+      const double gain = gain_between((*state.nodes)[piece.node], piece, state.watts[piece.node] + more);
+      if (gain > 0) {
+        state.watts[piece.node] += more;
+        state.left -= more;
+        state.rate += gain;
+      }
+      state.full[piece.node] = true;
+      continue;
+    }
     // Either here, as far as it goes, or to whoever is next.
+    if (hot) ++state.forks;
     Filling here = state;
     here.watts[piece.node] += more;
     here.left -= more;

@@ -111,6 +111,18 @@ TEST(Planner, HonoursFloorAndCeiling) {
   EXPECT_FALSE(split_budget(3, {{"good", good, 0, 0}, {"poor", poor, 0, 0}}).held);
 }
 
+// A hot summer in a full rack: every node ends in the middle of its curve. It is planned each second, many
+// times over, by who leads: a choice of two ways for each node would be 2^64 ways.
+TEST(Planner, ManyHotNodesArePlannedAtOnce) {
+  const Curve board(2, {{5, 400}, {8, 700}, {12, 900}});
+  std::vector<PlanNode> nodes;
+  for (int n = 0; n < 64; ++n) nodes.push_back({std::to_string(n), board, 9.5 + 0.01 * n, 0});
+  const Split split = split_budget(2000, nodes);
+  EXPECT_TRUE(split.held);
+  for (int n = 0; n < 64; ++n) EXPECT_LE(split.watts[n], 9.5 + 0.01 * n + 1e-9);
+  EXPECT_GE(split.rate, 64 * 700.0);
+}
+
 TEST(Governor, NoBudgetNoCaps) {
   Governor governor;
   const PowerPlan plan = governor.step(2, std::nullopt, {{"a", true, 9.0, 2, {}, 0}});
