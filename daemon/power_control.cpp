@@ -63,7 +63,8 @@ void PowerControl::regulate(const power::Sample& sample, const power::Settings& 
   const std::uint64_t rows = dial_->rows.load();
   const MonoTime now = loop_.clock().mono();
   const auto budget = power::budget_at(settings, hooks_.local_time(), status_.on_battery);
-  cap_ = lease_.cap(now, budget.watts);
+  // A limit that a training here asked for holds without a leader, too.
+  cap_ = lease_.cap(now, budget.watts ? budget.watts : work.job_watts);
   if (sample.covers_s > 0) {
     power::RegulatorInput input;
     input.seconds = sample.covers_s;

@@ -30,7 +30,9 @@ void BudgetKeeper::choose_budget(MonoTime now, const Settings& settings, LocalTi
   bool battery = false;
   std::vector<JobWish> wishes;
   for (const auto& [id, entry] : entries_) {
-    if (state_of(entry, now) != State::reporting) continue;
+    // What a silent node was promised holds as long as its cap is kept free for it.
+    const State state = state_of(entry, now);
+    if (state != State::reporting && state != State::silent) continue;
     const PowerStatus& status = entry.status;
     battery = battery || status.on_battery;
     wishes.insert(wishes.end(), status.jobs.begin(), status.jobs.end());

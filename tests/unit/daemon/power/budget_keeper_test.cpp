@@ -148,6 +148,20 @@ TEST(BudgetKeeper, ATrainingsOwnLimitHoldsWhileItRuns) {
   EXPECT_EQ(book.keeper.view(book.now).reason, "budget") << "it cannot raise what the administrator set";
 }
 
+TEST(BudgetKeeper, ATrainingsOwnLimitHoldsWhileItsNodeIsSilent) {
+  Book book;
+  book.settings.budget_watts.reset();
+  book.status["b"].job_watts = 30;
+  book.status["b"].job_id = "job_1";
+  for (int i = 0; i < 3; ++i) book.second();
+  for (int i = 0; i < 10; ++i) book.second({"a"});
+  ASSERT_EQ(book.state("b"), "silent");
+  EXPECT_EQ(book.keeper.view(book.now).budget_watts, 30) << "it may go on with what it was told";
+  for (int i = 0; i < 15; ++i) book.second({"a"});
+  ASSERT_EQ(book.state("b"), "away");
+  EXPECT_FALSE(book.keeper.view(book.now).budget_watts);
+}
+
 TEST(BudgetKeeper, OneNodeOnBatteryIsEnoughForUps) {
   Book book;
   book.settings.ups_watts = 20;
