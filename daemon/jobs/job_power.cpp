@@ -36,7 +36,9 @@ std::optional<WallTime> deadline_of(const trainer::PowerSpec& power, WallTime fr
   if (wanted <= local) wanted += kDay;
   // The clock may be changed in between: that of the deadline counts.
   const WallTime about(wanted - east(from));
-  return WallTime(wanted - east(about));
+  const WallTime exact(wanted - east(about));
+  // A time that the clock leaps over comes as long after the leap as it would have come.
+  return east(exact) == east(about) ? exact : about;
 }
 
 std::string clock_text(WallTime time, WallTime now, const ZoneOffset& offset) {
@@ -69,6 +71,9 @@ void check_power(const trainer::PowerSpec& power, const PowerFacts& facts, WallT
 
 void PaceMeter::add(MonoTime now, double share) {
   if (!points_.empty() && share < points_.back().share) points_.clear();
+  now_ = now;
+  // Some solvers tell a share once a pass: a speed lies between two such moments, however far apart they are.
+  if (!points_.empty() && share == points_.back().share) return;
   points_.push_back({now, share});
   while (points_.size() > 2 && now - points_[1].at >= kWindow) points_.pop_front();
 }
@@ -88,7 +93,8 @@ std::optional<double> PaceMeter::seconds_to_go() const {
 
 std::optional<double> PaceMeter::pace(double left_seconds) const {
   const auto to_go = seconds_to_go();
-  if (!to_go) return std::nullopt;
+  // Old news was acted upon already, and says nothing of what that did.
+  if (!to_go || now_ - points_.back().at >= kWindow) return std::nullopt;
   const double left = left_seconds - kReserveSeconds - kReserveShare * std::max(0.0, left_seconds);
   return left <= 0 ? kPaceMax : std::clamp(*to_go / left, 0.0, kPaceMax);
 }

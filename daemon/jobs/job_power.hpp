@@ -52,7 +52,8 @@ class PaceMeter {
     MonoTime at{};
     double share = 0;
   };
-  std::deque<Point> points_;
+  std::deque<Point> points_;  // moments at which the share had changed
+  MonoTime now_{};            // of the last add()
 };
 
 }  // namespace samovar::jobs

@@ -94,10 +94,9 @@ void LocalModels::watch_power(Run& run) {
     history.box_seconds += seconds;
   }
   if (!run.deadline) return;
-  if (run.step == "training")
-    run.pace.add(now, run.share);
-  else
-    run.pace.clear();
+  // Each step has a speed of its own.
+  if (std::exchange(run.pace_step, run.step) != run.step) run.pace.clear();
+  if (run.step == "training" || run.step == "evaluating") run.pace.add(now, run.share);
   const power::JobGrant* grant = grant_of(run.job_id);
   if (grant == nullptr || grant->late == run.late) return;
   const auto to_go = run.pace.seconds_to_go();

@@ -55,6 +55,7 @@ struct LocalModels::Run {
   MonoTime live_at{};  // the others were last told
   bool live_due = true;
   PaceMeter pace;
+  std::string pace_step;            // what it is the pace of
   MonoTime power_at{};              // the power was last looked at
   bool late = false;                // said to be
   std::uint64_t live_revision = 0;  // of the history, as they were told

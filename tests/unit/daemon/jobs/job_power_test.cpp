@@ -37,6 +37,8 @@ TEST(JobPower, ATimeOfDayIsTheNextOneInTheBoxsZone) {
 TEST(JobPower, TheClockMayBeChangedInTheNight) {
   EXPECT_EQ(deadline_of(by("06:00"), at("2026-03-28T22:00:00Z"), kBerlin), at("2026-03-29T04:00:00Z"));
   EXPECT_EQ(deadline_of(by("06:00"), at("2026-10-24T22:00:00Z"), kBerlin), at("2026-10-25T05:00:00Z"));
+  // There is no 02:30 in this night: it is as long after two as it would have been.
+  EXPECT_EQ(deadline_of(by("02:30"), at("2026-03-29T00:50:00Z"), kBerlin), at("2026-03-29T01:30:00Z"));
 }
 
 TEST(JobPower, IsSaidAsPeopleDo) {
@@ -85,6 +87,18 @@ TEST(PaceMeter, TellsHowFastItMustGo) {
   // From a checkpoint again.
   meter.add(now + seconds(41), 0.3);
   EXPECT_FALSE(meter.share_per_second());
+}
+
+// As solvers do whose passes take long: looked at each second, it changes every half a minute.
+TEST(PaceMeter, KnowsTheSpeedOfWhatIsToldOnceAPass) {
+  PaceMeter meter;
+  int i = 0;
+  for (; i <= 90; ++i) meter.add(MonoTime{seconds(i)}, 0.1 * (i / 30));
+  EXPECT_NEAR(*meter.share_per_second(), 0.1 / 30, 1e-9);
+  EXPECT_NEAR(*meter.seconds_to_go(), 210, 1e-6);
+  EXPECT_TRUE(meter.pace(400));
+  for (; i <= 105; ++i) meter.add(MonoTime{seconds(i)}, 0.3);
+  EXPECT_FALSE(meter.pace(400)) << "what is not new was acted upon already";
 }
 
 TEST(PaceMeter, SaysNothingOfAJobThatStands) {
