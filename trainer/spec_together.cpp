@@ -81,17 +81,23 @@ void parse_together(SpecMembers& members, JobSpec& spec, std::vector<SpecFault>&
 }
 
 Json to_json(const StrategySpec& strategy) {
-  return {{"kind", strategy.kind},
-          {"sync", strategy.sync},
-          {"beta", strategy.beta},
-          {"tau", strategy.tau},
-          {"codec", strategy.codec},
-          {"momentum", strategy.momentum},
-          {"nesterov", strategy.nesterov},
-          {"server_rate", strategy.server_rate},
-          {"staleness", strategy.staleness},
-          {"quorum", strategy.quorum},
-          {"warm_steps", strategy.warm_steps}};
+  Json out = {{"kind", strategy.kind},
+              {"sync", strategy.sync},
+              {"beta", strategy.beta},
+              {"tau", strategy.tau},
+              {"codec", strategy.codec}};
+  // Nodes of an earlier version refuse what they do not know: written only when it was asked for.
+  const StrategySpec usual;
+  const auto put = [&out](const char* name, auto value, auto unasked) {
+    if (value != unasked) out[name] = value;
+  };
+  put("momentum", strategy.momentum, usual.momentum);
+  put("nesterov", strategy.nesterov, usual.nesterov);
+  put("server_rate", strategy.server_rate, usual.server_rate);
+  put("staleness", strategy.staleness, usual.staleness);
+  put("quorum", strategy.quorum, usual.quorum);
+  put("warm_steps", strategy.warm_steps, usual.warm_steps);
+  return out;
 }
 
 Json strategy_schema() {

@@ -22,7 +22,9 @@ using security::SecretBytes;
 namespace {
 
 constexpr std::chrono::milliseconds kEndStep{20};
-constexpr unsigned kPowerLevel = 5;  // of commands: nodes from here on know "power" in a spec
+// Of commands: nodes from here on know "power" in a spec, and more than one strategy and codec.
+constexpr unsigned kPowerLevel = 5;
+constexpr unsigned kPriorityLevel = 4;
 
 Error no_job() { return {Errc::not_found, "there is no such job"}; }
 
@@ -74,6 +76,13 @@ Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, cons
     parsed.faults.push_back({"/power", "conflict",
                              "A node of this cluster runs an earlier version, which knows no limits of jobs: "
                              "update all nodes first, or leave this out."});
+  trainer::StrategySpec known_before;  // to nodes below that level
+  known_before.beta = parsed.spec.strategy.beta;
+  known_before.tau = parsed.spec.strategy.tau;
+  if (parsed.spec.strategy != known_before && cluster_.level() < kPowerLevel)
+    parsed.faults.push_back({"/strategy", "conflict",
+                             "A node of this cluster runs an earlier version, which does not know this "
+                             "strategy: update all nodes first, or leave this out."});
   if (!parsed.spec.name.empty()) {
     const auto model = cluster_.model(parsed.spec.name);
     if (auto named = cluster::check_model_name(parsed.spec.name); !named)
@@ -128,6 +137,10 @@ Task<Result<Estimate>> LocalModels::estimate(cluster::Call call, trainer::JobSpe
 }
 
 Task<Result<Job>> LocalModels::start(cluster::Call call, trainer::JobSpec spec, int priority) {
+  if (priority != 0 && cluster_.level() < kPriorityLevel)
+    co_return Error{Errc::unsupported,
+                    "a node of this cluster has an earlier version that knows no priorities: upgrade all "
+                    "nodes, or leave the priority out"};
   SAMOVAR_CO_TRY(const Rows rows, open_rows(call.actor, spec.dataset_id, spec.dataset_version));
   spec.dataset_version = rows.version.version;
   auto room = [dir = dir_.get()] { return dir->check_room(kRoomPerFile); };

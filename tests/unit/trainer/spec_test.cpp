@@ -146,6 +146,11 @@ TEST(Spec, TrainingTogetherHasDefaultsAndBounds) {
   EXPECT_EQ(usual.spec.strategy, StrategySpec{});
   const nlohmann::json full = to_json(usual.spec);
   EXPECT_EQ(full["strategy"]["kind"], "easgd");
+  // What is as usual is not written: nodes of an earlier version refuse names that they do not know.
+  EXPECT_FALSE(full["strategy"].contains("quorum"));
+  JobSpec other = usual.spec;
+  other.strategy.quorum = 0.5;
+  EXPECT_EQ(parse_spec(to_json(other), nullptr).spec.strategy, other.strategy);
   EXPECT_EQ(full["on_lost_node"], "replace");
   EXPECT_TRUE(parse_spec(full, nullptr).faults.empty());
   json["strategy"] = {{"kind", "magic"}, {"beta", 7},        {"tau", -1},
