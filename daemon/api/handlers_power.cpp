@@ -12,6 +12,7 @@
 #include "daemon/api/problem.hpp"
 #include "daemon/api/time_zone.hpp"
 #include "daemon/api/views.hpp"
+#include "daemon/jobs/model_service.hpp"
 
 namespace samovar::api {
 namespace {
@@ -64,6 +65,14 @@ Response power_response(const cluster::Setting& setting) {
   return response;
 }
 
+// Trainings are named to those who may see them.
+void hide_jobs(Services& services, const cluster::Actor& actor, power::ClusterPower& all) {
+  if (services.node.models() == nullptr) return;
+  const auto hidden = [&](const std::string& id) { return !id.empty() && !services.models().job(actor, id); };
+  std::erase_if(all.jobs, [&](const power::JobGrant& one) { return hidden(one.id); });
+  if (hidden(all.job_id)) all.job_id.clear();
+}
+
 }  // namespace
 
 View power_view(const power::ClusterPower& all, const std::vector<cluster::NodeRecord>& rows) {
@@ -101,17 +110,21 @@ View power_view(const power::ClusterPower& all, const std::vector<cluster::NodeR
           {"jobs", std::move(jobs)}};
 }
 
-Task<Response> get_power(Services& services, Request&) {
+Task<Response> get_power(Services& services, Request& request) {
   power::ClusterPower all;
   auto* desk = dynamic_cast<PowerDesk*>(&services.node);
   if (desk != nullptr) all = co_await desk->look_at_power();
+  hide_jobs(services, call_of(request).actor, all);
   View view = power_view(all, services.cluster().nodes());
   if (desk != nullptr) view["advice"] = desk->power_advice();
   const auto settings = power::decode_settings(services.cluster().setting("power").json);
   const auto info = services.cluster().info();
   const auto now = services.now();
-  if (const auto change = next_change(settings, now, zone_offset(info ? info->time_zone : "UTC", now)))
-    view["changes_at"] = format_time(*change);
+  const std::string zone = info ? info->time_zone : "UTC";
+  auto change = next_change(settings, now, zone_offset(zone, now));
+  // Clocks may be changed in between: those of that moment count.
+  if (change) change = next_change(settings, now, zone_offset(zone, *change));
+  if (change) view["changes_at"] = format_time(*change);
   co_return json_response(200, view);
 }
 
