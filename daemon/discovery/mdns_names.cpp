@@ -81,8 +81,8 @@ bool MdnsNames::may_answer_one(MonoTime now) {
   return true;
 }
 
-bool MdnsNames::may_answer_all(MonoTime now, unsigned card, const std::string& name) {
-  const auto key = std::make_pair(card, name);
+bool MdnsNames::may_answer_all(MonoTime now, unsigned card, const MdnsQuestion& question) {
+  const auto key = std::make_tuple(card, question.name, question.type);
   const auto found = told_to_all_.find(key);
   if (found != told_to_all_.end() && now - found->second < kToAllPause) return false;
   if (told_to_all_.size() >= kToldMax) told_to_all_.clear();
@@ -101,8 +101,9 @@ std::optional<MdnsNames::Reply> MdnsNames::hear(MonoTime now, ByteView datagram,
     if (source.port == port_) note_claims(now, message->answers, source, own, false);
     return std::nullopt;
   }
-  note_claims(now, message->proposed, source, own, true);
   const bool legacy = source.port != port_;
+  // So does whoever is about to take a name (§8.1): no ordinary program silences ours from a port of its own.
+  if (!legacy) note_claims(now, message->proposed, source, own, true);
   std::vector<MdnsQuestion> asked;
   std::vector<MdnsRecord> answers;
   std::set<std::pair<std::string, std::uint16_t>> seen;
@@ -122,7 +123,7 @@ std::optional<MdnsNames::Reply> MdnsNames::hear(MonoTime now, ByteView datagram,
     }
     if (found.empty()) continue;
     const bool to_one = legacy || question.unicast;
-    if (!to_one && !may_answer_all(now, source.card, question.name)) continue;
+    if (!to_one && !may_answer_all(now, source.card, question)) continue;
     to_all = to_all || !to_one;
     if (legacy) asked.push_back(question);
     answers.insert(answers.end(), std::make_move_iterator(found.begin()),

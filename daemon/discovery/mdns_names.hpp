@@ -5,14 +5,15 @@
 // it will, is left to it for two minutes: a box that happens to be called so must not be pushed from its
 // name.
 //
-// Bounds: an answer to all goes out once a second for each name and card, answers to one asker ten times a
-// second in all. Nothing is remembered of who asks.
+// Bounds: an answer to all goes out once a second for each name, type and card, answers to one asker ten
+// times a second in all. Nothing is remembered of who asks.
 //
 // Threading: values; one thread.
 #pragma once
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,12 +61,13 @@ class MdnsNames {
   void note_claims(MonoTime now, const std::vector<MdnsRecord>& records, const Source& source,
                    const std::vector<Bytes>& own, bool proposed);
   bool may_answer_one(MonoTime now);
-  bool may_answer_all(MonoTime now, unsigned card, const std::string& name);
+  bool may_answer_all(MonoTime now, unsigned card, const MdnsQuestion& question);
 
   const std::uint16_t port_;
   std::vector<MdnsName> names_;
-  std::map<std::string, Claim> claims_;                               // of our names only
-  std::map<std::pair<unsigned, std::string>, MonoTime> told_to_all_;  // of our names and cards
+  std::map<std::string, Claim> claims_;  // of our names only
+  // Of our cards, names and their types.
+  std::map<std::tuple<unsigned, std::string, std::uint16_t>, MonoTime> told_to_all_;
   double tokens_ = 0;
   MonoTime filled_{};
   bool filled_once_ = false;

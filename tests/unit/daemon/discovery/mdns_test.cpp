@@ -108,6 +108,7 @@ TEST_F(MdnsNamesTest, WhatTheAskerKnowsIsNotRepeated) {
 TEST_F(MdnsNamesTest, ToAllOnceASecond) {
   EXPECT_TRUE(ask(question({"samovar", "local"}, kA)));
   EXPECT_FALSE(ask(question({"samovar", "local"}, kA), kStart + milliseconds(900)));
+  EXPECT_TRUE(ask(question({"samovar", "local"}, 28), kStart + milliseconds(900))) << "another record";
   EXPECT_TRUE(ask(question({"samovar", "local"}, kA), kStart + milliseconds(1000)));
 }
 
@@ -143,6 +144,11 @@ TEST_F(MdnsNamesTest, AMachineThatHasTheNameKeepsIt) {
 TEST_F(MdnsNamesTest, AMachineThatIsAboutToTakeTheNameGetsIt) {
   EXPECT_FALSE(ask(question({"samovar", "local"}, 255, false, {}, {kOther})));
   EXPECT_FALSE(names.claimed_by(kStart, "samovar.local").empty());
+}
+
+TEST_F(MdnsNamesTest, NobodyTakesANameFromAnOrdinaryPort) {
+  ask(question({"samovar", "local"}, 255, false, {}, {kOther}), kStart, 40000);
+  EXPECT_TRUE(names.claimed_by(kStart, "samovar.local").empty());
 }
 
 TEST_F(MdnsNamesTest, OtherNodesOfTheClusterAndThisComputersOwnResponderClaimNothing) {
