@@ -54,7 +54,7 @@ class Session final : public StepHooks {
   // Errc::conflict: asked to stop.
   Result<void> progress(double share);
   // The same while nothing goes on, not more often than people look.
-  Result<void> waiting();
+  Result<void> waiting() override;
   // Of several workers one saves.
   void set_saves(std::function<bool()> saves) { saves_ = std::move(saves); }
 

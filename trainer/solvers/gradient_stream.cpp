@@ -25,12 +25,10 @@ constexpr std::uint64_t kStepRowsMost = 1024;
 constexpr double kUsualRows = 32;
 // Rows whose gradients SGD adds up; beyond, they are averaged.
 constexpr double kSgdRows = 256;
-// Members are not alike to the bit with codecs that are not exact: how often they take the lead's state.
-constexpr std::uint64_t kAlikeSteps = 32;
 // By how much a gradient may be larger than the largest of the step before.
 constexpr double kGrowth = 4096;
-// Behind the gradient: what the rows of a step lose, and their weight; of those to train on, and of the
-// validation's.
+// Behind the gradient, when the codec is exact: what the rows of a step lose, and their weight; of those to
+// train on, and of the validation's. Otherwise they would only drown gradients that are rounded with them.
 constexpr std::size_t kLosses = 4;
 constexpr double kLossMost = 1 << 24;
 
@@ -68,34 +66,39 @@ class GradientStream {
                           : (options.intercepts[o] - options.target_center) / options.target_scale);
     exact_ = make_codec(options.strategy.codec)->exact();
     sums_.resize(count_ + kLosses);
-    if (!exact_) floats_.resize(count_ + kLosses);
+    if (!exact_) floats_.resize(count_);
     if (rows.council() == nullptr) return;
     together_ = make_strategy(*rows.council(), options.strategy, {exact_ ? 2u : 1u, false});
     together_->set_rows_to_do(options.all_rows * options.passes);
     together_->set_rows_of_step(step_rows_);
     if (options.early_stop && !exact_) together_->ask_to_finish_when_worse(kWorse);
+    // After the step that is being made.
+    if (!exact_) together_->set_save_due([this] { return hooks_.save_due(step_ + 1); });
     together_->set_state(
         [this] {
           StateWriter out;
           save(out);
           return out.take();
         },
-        [this](ByteView bytes) {
+        [this](ByteView bytes) -> Result<void> {
           StateReader in(bytes);
-          return load(in);
+          SAMOVAR_CHECK(load(in));
+          return in.done();
         });
   }
 
   Result<Fit> run(StateReader* from) {
     if (from != nullptr) SAMOVAR_CHECK(load(*from));
+    if (from != nullptr) SAMOVAR_CHECK(load_parts(*from));
     if (together_) {
       Together::Start start;
       start.rows_before = seen_;
       start.resumed = from != nullptr;
       start.joining = options_.joining;
-      start.exact = [resumed = from != nullptr] { return resumed; };
+      start.exact = [this, resumed = from != nullptr] { return resumed && (exact_ || fits_own()); };
+      start.state = std::move(saved_together_);
       SAMOVAR_TRY(const bool exact, together_->begin(vector(), std::move(start)));
-      static_cast<void>(exact);
+      if (exact && !exact_) SAMOVAR_CHECK(load_own());
       static_cast<void>(together_->take_changed());
     }
     SAMOVAR_CHECK(reader_.go_to(place_));
@@ -121,7 +124,11 @@ class GradientStream {
     SAMOVAR_CHECK(add_up());
     bool more = reader_.more();
     if (together_) {
-      for (std::size_t i = 0; i < floats_.size(); ++i) floats_[i] = static_cast<float>(sums_[i]);
+      for (std::size_t i = 0; i < floats_.size(); ++i) {
+        floats_[i] = static_cast<float>(sums_[i]);
+        // A codec that rounds would keep it to itself.
+        if (!std::isfinite(floats_[i])) return diverged();
+      }
       // Who computed this with other members, or for another step, has other rows in it.
       together_->set_word(more, SeededOrder::derive(step_, epoch));
       SAMOVAR_CHECK(together_->stepped(rows_read_, seconds_now() - began, thread_work_seconds() - worked));
@@ -143,9 +150,10 @@ class GradientStream {
     place_ = reader_.place();
     if (over) SAMOVAR_CHECK(end_pass());
     if (place_.pass * std::uint64_t{5} >= options_.passes * std::uint64_t{2}) add_average();
+    if (together_ && !exact_ && together_->take_save()) SAMOVAR_CHECK(gather_parts());
     SAMOVAR_CHECK(report());
+    parts_.clear();
     finished_ = finished_ || place_.pass >= options_.passes || (together_ && together_->asked_to_finish());
-    if (together_ && !exact_ && !finished_ && step_ % kAlikeSteps == 0) return again();
     return {};
   }
 
@@ -246,6 +254,10 @@ class GradientStream {
     return loss;
   }
 
+  static Error diverged() {
+    return {Errc::invalid, "training diverged: the loss has no end. Take a smaller learning_rate"};
+  }
+
   Result<void> apply() {
     double most = 0;
     for (std::size_t i = 0; i < count_; ++i) {
@@ -253,8 +265,7 @@ class GradientStream {
       total_[i] = static_cast<float>(scale_ * sums_[i]);
       if (!std::isfinite(total_[i])) most = kNone;
     }
-    if (!std::isfinite(most))
-      return Error{Errc::invalid, "training diverged: the loss has no end. Take a smaller learning_rate"};
+    if (!std::isfinite(most)) return diverged();
     most_ = std::max(1.0, kGrowth * most);
     optimizer_.step = bias_optimizer_.step =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(step_ + 1, 1u << 30));
@@ -313,39 +324,103 @@ class GradientStream {
       window_ = StreamMean{};
     }
     if (together_) add_together_figures(*together_, *rows_.council(), report);
-    return hooks_.stepped(report, [&](StateWriter& out) { save(out); });
+    return hooks_.stepped(report, [&](StateWriter& out) {
+      save(out);
+      if (parts_.empty()) return;
+      out.put(static_cast<std::uint32_t>(parts_.size()));
+      for (const Bytes& part : parts_) out.put(part);
+    });
   }
 
-  // All of it is the same for every worker.
+  // ---- with codecs that are not exact: what is each worker's own, in their order, behind the state of all.
+  // Only a checkpoint of a step that all know to be saved has it, not one of a job that is stopped. ----
+
+  Result<void> gather_parts() {
+    StateWriter own;
+    own.put(rows_done_);
+    for (const double number : {best_, last_valid_, next_point_}) own.put(number);
+    put_means(own);
+    StateWriter part;
+    part.put(rows_.council()->membership().blocks);
+    part.put(own.take());
+    part.put(together_->save());
+    SAMOVAR_TRY(parts_, together_->gather(part.take()));
+    return {};
+  }
+  // That of the worker that had this one's place.
+  Result<void> load_parts(StateReader& in) {
+    if (in.left() == 0) return in.done();
+    const std::size_t place = together_ ? place_of_self() : 0;
+    saved_workers_ = in.get<std::uint32_t>();
+    Bytes own;
+    for (std::uint32_t i = 0; i < saved_workers_ && !in.failed(); ++i) {
+      Bytes one;
+      in.get(one);
+      if (i == place) own = std::move(one);
+    }
+    SAMOVAR_CHECK(in.done());
+    if (place >= saved_workers_) return {};
+    StateReader part(own);
+    part.get(saved_blocks_);
+    part.get(saved_own_);
+    part.get(saved_together_);
+    return part.done();
+  }
+  std::size_t place_of_self() const {
+    const Membership& now = rows_.council()->membership();
+    return static_cast<std::size_t>(std::lower_bound(now.members.begin(), now.members.end(), now.self) -
+                                    now.members.begin());
+  }
+  bool fits_own() const {
+    const Membership& now = rows_.council()->membership();
+    return saved_workers_ == now.members.size() && saved_blocks_ == now.blocks;
+  }
+  Result<void> load_own() {
+    StateReader own(saved_own_);
+    rows_done_ = own.get<std::uint64_t>();
+    for (double* number : {&best_, &last_valid_, &next_point_}) *number = own.get<double>();
+    get_means(own);
+    return own.done();
+  }
+
+  void put_means(StateWriter& out) const {
+    for (const StreamMean& mean : {train_, valid_, window_}) {
+      out.put(mean.sum);
+      out.put(mean.weight);
+    }
+  }
+  void get_means(StateReader& in) {
+    for (StreamMean* mean : {&train_, &valid_, &window_}) {
+      mean->sum = in.get<double>();
+      mean->weight = in.get<double>();
+    }
+  }
+
+  // The state of all: the same for every worker, but for the rows and losses, which are the lead's.
   void save(StateWriter& out) const {
     out.put(cells_);
     out.put(average_);
     for (const std::uint64_t count : {averages_, step_, seen_, rows_done_}) out.put(count);
     for (const std::uint32_t count : {place_.pass, place_.wave, place_.slice}) out.put(count);
     for (const double number : {most_, best_, last_valid_, next_point_}) out.put(number);
-    for (const StreamMean& mean : {train_, valid_, window_}) {
-      out.put(mean.sum);
-      out.put(mean.weight);
-    }
+    put_means(out);
   }
   Result<void> load(StateReader& in) {
     std::vector<float> cells;
     in.get(cells);
     in.get(average_);
-    for (std::uint64_t* count : {&averages_, &step_, &seen_, &rows_done_}) *count = in.get<std::uint64_t>();
+    std::uint64_t rows = 0;
+    for (std::uint64_t* count : {&averages_, &step_, &seen_, &rows}) *count = in.get<std::uint64_t>();
     for (std::uint32_t* count : {&place_.pass, &place_.wave, &place_.slice}) *count = in.get<std::uint32_t>();
     for (double* number : {&most_, &best_, &last_valid_, &next_point_}) *number = in.get<double>();
-    for (StreamMean* mean : {&train_, &valid_, &window_}) {
-      mean->sum = in.get<double>();
-      mean->weight = in.get<double>();
-    }
-    SAMOVAR_CHECK(in.done());
+    get_means(in);
+    if (in.failed()) return in.done();
     if (cells.size() != cells_.size() || (!average_.empty() && average_.size() != count_) || !(most_ >= 1) ||
         !std::isfinite(most_))
       return Error{Errc::conflict, "the checkpoint is of another model: start the job anew"};
     cells_ = std::move(cells);
-    // The lead's; these are added up at the end.
-    if (together_ && !rows_.council()->membership().leads()) rows_done_ = 0;
+    // The lead's; all keep their own, which are added up at the end.
+    if (!together_ || rows_.council()->membership().leads()) rows_done_ = rows;
     return {};
   }
 
@@ -405,6 +480,12 @@ class GradientStream {
   double next_point_ = 0;
   StreamMean train_, valid_, window_;
   bool finished_ = false;
+  // Of the checkpoint, with codecs that are not exact: this worker's own part …
+  std::size_t saved_workers_ = 0;
+  std::vector<std::uint32_t> saved_blocks_;
+  Bytes saved_own_, saved_together_;
+  // … and the lead's, of all, while it saves.
+  std::vector<Bytes> parts_;
 
   // Of the step.
   WaveReader reader_;

@@ -81,6 +81,8 @@ class StepHooks {
   virtual bool save_due(std::uint64_t) { return false; }
   // … and the state of all of them.
   virtual Result<void> saved(std::uint64_t, const Bytes&) { return {}; }
+  // Now and then during work of which there is nothing to tell: whether to go on with it.
+  virtual Result<void> waiting() { return {}; }
 };
 
 struct Fit {

@@ -86,6 +86,7 @@ Result<void> Stream::warm_up(const ReadPlan& plan) {
   std::vector<RowRole> roles;
   SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), plan));
   while (step_ < options_.strategy.warm_steps) {
+    SAMOVAR_CHECK(hooks_.waiting());
     SAMOVAR_TRY(const Batch* read, reader->next());
     if (read == nullptr) break;
     rows_.splitter().roles(*read, roles);

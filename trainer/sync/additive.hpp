@@ -54,6 +54,12 @@ class AdditiveRule : public SliceRule {
     }
   }
 
+  // What the member did not hear of is no change of its own.
+  void left_out(std::size_t at, std::uint32_t member, std::span<const float> by) override {
+    std::vector<float>& base = bases_[{at, member}];
+    for (std::size_t i = 0; i < std::min(base.size(), by.size()); ++i) base[i] += by[i];
+  }
+
   std::span<const float> centre() const override { return sum_; }
 
  protected:

@@ -17,6 +17,7 @@ class AllreduceRule final : public SliceRule {
   double parts(std::size_t) const override { return 1; }
   bool waits() const override { return true; }
   bool sets() const override { return true; }
+  bool anew() const override { return true; }
   std::uint32_t tau() const override { return 1; }
 
   void begin(std::span<const float>, std::size_t, CellKind cell) override { doubles_ = cell.floats == 2; }

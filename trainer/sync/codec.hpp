@@ -2,7 +2,8 @@
 //
 // Both ends keep what the receiver knows of a piece; a message brings that nearer to what the sender has.
 // What a lossy codec leaves out is the difference between the two, and is sent later: nothing is lost for
-// good, and there is no other residual to be kept.
+// good, and there is no other residual to be kept. Of what does not build on the message before (gradients)
+// the sender keeps it (sliced.cpp).
 //
 // Threading: constant; a Luck belongs to one thread.
 // Format:    docs/formats/parameter-exchange.md

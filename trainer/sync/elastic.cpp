@@ -30,8 +30,9 @@ class ElasticRule final : public SliceRule {
   double quorum() const override { return quorum_; }
   bool keeps_squares() const override { return true; }
 
-  void begin(std::span<const float> own, std::size_t members, CellKind) override {
+  void begin(std::span<const float> own, std::size_t members, CellKind cell) override {
     members_ = members;
+    cell_ = cell;
     centre_.assign(own.begin(), own.end());
     met_.clear();
     all_met_ = false;
@@ -68,6 +69,15 @@ class ElasticRule final : public SliceRule {
     for (std::size_t i = 0; i < count; ++i) centre[i] += moved_[i];
   }
 
+  // The centre gets what the member gives off, no more: of cells that are sums none is made twice.
+  void left_out(std::size_t at, std::uint32_t, std::span<const float> by) override {
+    float* const centre = centre_.data() + at;
+    for (std::size_t i = 0; i < by.size(); ++i) centre[i] -= by[i];
+    if (!cell_.squares) return;
+    for (std::size_t i = cell_.squares_at; i < by.size(); i += cell_.floats)
+      centre[i] = std::max(centre[i], 0.0f);
+  }
+
   std::span<const float> centre() const override { return centre_; }
 
   void save(StateWriter& out) const override { out.put(centre_); }
@@ -95,6 +105,7 @@ class ElasticRule final : public SliceRule {
   const bool in_rounds_;
   const double quorum_;
   std::size_t members_ = 1;
+  CellKind cell_;
   std::vector<float> centre_;
   std::vector<float> moved_;
   bool all_met_ = false;

@@ -41,6 +41,13 @@ class SliceRule {
   // Steps between exchanges; 0: as the job says.
   virtual std::uint32_t tau() const { return 0; }
 
+  // In rounds: a member's piece is made anew in each (gradients), and does not build on the one before. All
+  // get the same answer.
+  virtual bool anew() const { return false; }
+  // Of the answer just given: what a lossy codec left out of what the member was to take off. It stands in
+  // the member's piece still, and so in what the rule sees of it next time.
+  virtual void left_out(std::size_t, std::uint32_t, std::span<const float>) {}
+
   // What is left of a sum of squares is never below 0, when the codec is exact.
   virtual bool keeps_squares() const { return false; }
 

@@ -68,6 +68,10 @@ void Sliced::epoch_began() {
   x_.copy_to(low_, room_);
   rule_->begin(room_, members, cell_);
   if (!codec_->whole()) known_.resize(x_.size());
+  if (!codec_->whole() && rule_->anew()) {
+    given_.assign(x_.size(), 0);
+    left_.assign(codec_->exact() ? 0 : x_.size(), 0);
+  }
   if (rule_->tau() != 0) figures_.tau = rule_->tau();
   next_ = 0;
   clock_ = settled_ = 0;
@@ -121,6 +125,31 @@ void Sliced::take_off(std::size_t first, std::span<const float> off) {
   });
 }
 
+// Both ends do this: what the member has after an answer need not be told back.
+void Sliced::follow_answer(std::span<float> known, std::span<const float> off, bool set) const {
+  if (set) {
+    std::copy(off.begin(), off.end(), known.begin());
+    return;
+  }
+  take_from(known.data(), off.data(), off.size());
+  keep_squares(known);
+}
+
+// Error feedback (Seide et al. 2014): nothing of a gradient is lost, it only comes later. What the others
+// then have is in off_, and by it the next message's cells are told apart.
+void Sliced::encode_anew(std::size_t first, std::span<float> like, std::uint32_t to, Bytes& out) {
+  const std::span<float> left = left_.empty() ? left_ : std::span(left_).subspan(first, room_.size());
+  for (std::size_t i = 0; i < left.size(); ++i) room_[i] += left[i];
+  off_.assign(room_.size(), 0);
+  SeededOrder luck = luck_of(first, to);
+  codec_->encode(room_, off_, like, cell_, luck, out);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const float by = room_[i] - off_[i];
+    left[i] = std::isfinite(by) ? by : 0;
+  }
+  std::copy(off_.begin(), off_.end(), like.begin());
+}
+
 // ---- the member ----
 
 Result<void> Sliced::send_piece(Piece& piece) {
@@ -144,18 +173,23 @@ Result<void> Sliced::send_piece(Piece& piece) {
   out.put(seen);
   Bytes body = out.take();
   body.resize(kHeadBytes);
-  SeededOrder luck = luck_of(piece.first, 0);
   std::span<float> known;
   if (!codec_->whole()) known = std::span(known_).subspan(piece.first, piece.count);
   if (whole) {
+    SeededOrder luck = luck_of(piece.first, 0);
     x_.each_run(piece.first, piece.count, [&](const float* x, std::size_t count, std::size_t at) {
       codec.encode({x, count}, known.empty() ? known : known.subspan(at, count), {}, cell_, luck, body);
     });
   } else {
     room_.resize(piece.count);
     x_.copy_to(piece.first, room_);
-    codec.encode(room_, known, known, cell_, luck, body);
-    keep_squares(known);
+    if (rule_->anew()) {
+      encode_anew(piece.first, known, 0, body);
+    } else {
+      SeededOrder luck = luck_of(piece.first, 0);
+      codec.encode(room_, known, known, cell_, luck, body);
+      keep_squares(known);
+    }
   }
   piece.told = true;
   piece.open = true;
@@ -172,10 +206,23 @@ Result<void> Sliced::meet_self(Piece& piece, double rows) {
     return take_part(held, self, piece.round, rows, true, std::move(body));
   }
   const double all = all_rows_with(self, rows);
-  x_.each_run(piece.first, piece.count, [&](float* x, std::size_t count, std::size_t at) {
-    SliceRule::Given one{self, rows, all, {x, count}};
-    rule_->meet_owner(held.first - low_ + at, one);
+  const auto meet_run = [&](std::span<float> x) {
+    SliceRule::Given one{self, rows, all, x};
+    rule_->meet_owner(held.first - low_, one);
     keep_squares(one.x);
+  };
+  // A rule knows a piece by where it begins: one that lies in two runs of memory is met as a whole all the
+  // same.
+  const std::size_t head = x_.head.size();
+  if (piece.first < head && head < piece.first + piece.count) {
+    room_.resize(piece.count);
+    x_.copy_to(piece.first, room_);
+    meet_run(room_);
+    x_.copy_from(piece.first, room_);
+    return {};
+  }
+  x_.each_run(piece.first, piece.count, [&](float* x, std::size_t count, std::size_t) {
+    meet_run({x, count});
   });
   return {};
 }
@@ -244,19 +291,26 @@ Result<void> Sliced::hear_pull(StateReader& in, Bytes& body) {
   if (piece == nullptr || (!whole && codec_->whole())) return damaged();
   // An answer to what was told anew meanwhile is none.
   if (!piece->open || (!rule_->waits() && round != piece->round)) return {};
+  if (whole && body.size() != kHeadBytes + piece->count * sizeof(float)) return damaged();
+  // Made anew, what comes is the piece itself, coded or not.
+  const bool set = payload == kToSet || rule_->anew();
+  // What both ends had before this answer.
+  std::vector<float>& both = rule_->anew() ? given_ : known_;
+  const auto before = both.empty() ? std::span<float>() : std::span(both).subspan(piece->first, piece->count);
+  std::span<const float> off;
   if (whole) {
-    if (body.size() != kHeadBytes + piece->count * sizeof(float)) return damaged();
-    if (payload == kToSet) {
-      x_.copy_from(piece->first, floats_of(body));
-    } else {
-      take_off(piece->first, floats_of(body));
-    }
+    off = floats_of(body);
   } else {
     off_.assign(piece->count, 0);
-    const auto like = std::span<const float>(known_).subspan(piece->first, piece->count);
-    SAMOVAR_CHECK(codec_->decode(ByteView(body).subspan(kHeadBytes), off_, like, cell_));
-    take_off(piece->first, off_);
+    SAMOVAR_CHECK(codec_->decode(ByteView(body).subspan(kHeadBytes), off_, before, cell_));
+    off = off_;
   }
+  if (set) {
+    x_.copy_from(piece->first, off);
+  } else {
+    take_off(piece->first, off);
+  }
+  if (!before.empty()) follow_answer(before, off, set);
   piece->open = false;
   piece->round = rule_->waits() ? round : round + 1;
   slowest_answer_ = std::max(slowest_answer_, seconds_now() - piece->sent_at);
@@ -292,10 +346,16 @@ Result<void> Sliced::hear_push(std::uint32_t from, StateReader& in, Bytes& body)
     guest.known.resize(held->count);
     if (whole) {
       std::memcpy(guest.known.data(), body.data() + kHeadBytes, bytes);
-      guest.owed.assign(held->count, 0);
     } else {
-      SAMOVAR_CHECK(codec_->decode(ByteView(body).subspan(kHeadBytes), guest.known, guest.known, cell_));
-      keep_squares(guest.known);
+      const ByteView coded = ByteView(body).subspan(kHeadBytes);
+      if (rule_->anew()) {
+        off_.assign(held->count, 0);
+        SAMOVAR_CHECK(codec_->decode(coded, off_, guest.known, cell_));
+        guest.known = off_;
+      } else {
+        SAMOVAR_CHECK(codec_->decode(coded, guest.known, guest.known, cell_));
+        keep_squares(guest.known);
+      }
       body.resize(kHeadBytes + bytes);
       std::memcpy(body.data() + kHeadBytes, guest.known.data(), bytes);
     }
@@ -349,6 +409,7 @@ Result<void> Sliced::close_if_full(Held& held) {
   for (auto& [member, part] : waiting) parts.push_back({member, part.rows, all, floats_of(part.body)});
   rule_->close(held.first - low_, parts);
   ++held.round;
+  if (rule_->anew() && !codec_->whole()) return answer_alike(held, waiting);
   for (auto& [member, part] : waiting)
     SAMOVAR_CHECK(answer(held, member, held.round, part.whole, std::move(part.body)));
   return {};
@@ -397,9 +458,33 @@ Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t roun
     piece.round = round;
     return {};
   }
+  Bytes head = answer_head(held, round, !whole ? kCoded : rule_->sets() ? kToSet : kFloats);
+  Guest* const guest = codec_->whole() ? nullptr : &held.guests[member];
+  if (whole) {
+    if (guest != nullptr) follow_answer(guest->known, off, rule_->sets());
+    std::memcpy(body.data(), head.data(), kHeadBytes);
+    return council_.give(member, std::move(body));
+  }
+  // What the owner knows of the member's piece is not quite what the member has: it takes off the difference.
+  if (rule_->sets()) {
+    for (std::size_t i = 0; i < off.size(); ++i) off[i] = guest->known[i] - off[i];
+  }
+  off_.assign(off.size(), 0);
+  SeededOrder luck = luck_of(held.first, member_place(member) + 1);
+  codec_->encode(off, off_, guest->known, cell_, luck, head);
+  follow_answer(guest->known, off_, false);
+  if (!codec_->exact()) {
+    take_from(off.data(), off_.data(), off.size());
+    rule_->left_out(held.first - low_, member, off);
+  }
+  return council_.give(member, std::move(head));
+}
+
+Bytes Sliced::answer_head(const Held& held, std::uint32_t round, Payload payload) const {
+  const Membership& now = council_.membership();
   StateWriter out(kHeadBytes);
   out.put(std::uint8_t{kPull});
-  out.put(!whole ? kCoded : rule_->sets() ? kToSet : kFloats);
+  out.put(payload);
   out.put(now.epoch);
   out.put(std::uint64_t{held.first});
   out.put(round);
@@ -407,21 +492,38 @@ Result<void> Sliced::answer(Held& held, std::uint32_t member, std::uint32_t roun
   out.put(seen_of(now.self));
   Bytes head = out.take();
   head.resize(kHeadBytes);
-  if (whole) {
-    std::memcpy(body.data(), head.data(), kHeadBytes);
-    return council_.give(member, std::move(body));
+  return head;
+}
+
+// Of rules with anew(): one message for all, and the owner takes what it says like the others. So members
+// stay alike to the bit, whatever the codec.
+Result<void> Sliced::answer_alike(Held& held, std::map<std::uint32_t, Waiting>& waiting) {
+  const std::uint32_t self = council_.membership().self;
+  bool coded = waiting.size() > waiting.count(self);
+  for (const auto& [member, part] : waiting) coded = coded && (member == self || !part.whole);
+  // The rule left the same in all of them.
+  const std::span<const float> all = floats_of(waiting.begin()->second.body);
+  const std::span<float> given = std::span(given_).subspan(held.first, held.count);
+  Bytes body = answer_head(held, held.round, coded ? kCoded : kToSet);
+  if (coded) {
+    room_.assign(all.begin(), all.end());
+    encode_anew(held.first, given, 1, body);
+  } else {
+    std::copy(all.begin(), all.end(), given.begin());
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(all.data());
+    body.insert(body.end(), bytes, bytes + all.size_bytes());
   }
-  Guest& guest = held.guests[member];
-  // What the owner knows of the member's piece is not quite what the member has: it takes off the difference.
-  if (rule_->sets()) {
-    for (std::size_t i = 0; i < off.size(); ++i) off[i] = guest.known[i] - off[i];
+  for (const auto& [member, part] : waiting) {
+    if (member != self) {
+      SAMOVAR_CHECK(council_.send(member, body));
+      continue;
+    }
+    x_.copy_from(held.first, given);
+    Piece& piece = *piece_at(held.first);
+    piece.open = false;
+    piece.round = held.round;
   }
-  for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] += off[i];
-  off_.assign(off.size(), 0);
-  SeededOrder luck = luck_of(held.first, member_place(member) + 1);
-  codec_->encode(guest.owed, off_, guest.known, cell_, luck, head);
-  for (std::size_t i = 0; i < off.size(); ++i) guest.owed[i] -= off_[i];
-  return council_.give(member, std::move(head));
+  return {};
 }
 
 // ---- checkpoints, in step ----
@@ -435,14 +537,17 @@ std::uint32_t Sliced::member_place(std::uint32_t member) const {
 void Sliced::save_own(StateWriter& out) const {
   rule_->save(out);
   if (codec_->whole()) return;
-  // What both ends know of each other, and what lossy answers left out.
+  // What both ends know of each other, and what lossy messages left out.
   out.put(known_);
+  if (rule_->anew()) {
+    out.put(given_);
+    out.put(left_);
+  }
   for (const Piece& piece : pieces_) out.put(static_cast<std::uint8_t>(piece.told));
   for (const Held& held : held_) {
     for (const std::uint32_t member : council_.membership().members) {
       const auto found = held.guests.find(member);
       out.put(found == held.guests.end() ? std::vector<float>() : found->second.known);
-      out.put(found == held.guests.end() ? std::vector<float>() : found->second.owed);
     }
   }
 }
@@ -450,17 +555,22 @@ void Sliced::save_own(StateWriter& out) const {
 void Sliced::load_own(StateReader& in) {
   rule_->load(in);
   if (codec_->whole()) return;
-  std::vector<float> known;
-  in.get(known);
-  if (known.size() == known_.size()) known_ = std::move(known);
+  const auto get = [&](std::vector<float>& to) {
+    std::vector<float> saved;
+    in.get(saved);
+    if (saved.size() == to.size()) to = std::move(saved);
+  };
+  get(known_);
+  if (rule_->anew()) {
+    get(given_);
+    get(left_);
+  }
   for (Piece& piece : pieces_) piece.told = in.get<std::uint8_t>() != 0;
   for (Held& held : held_) {
     for (const std::uint32_t member : council_.membership().members) {
       Guest guest;
       in.get(guest.known);
-      in.get(guest.owed);
-      if (guest.known.size() == held.count && guest.owed.size() == held.count)
-        held.guests[member] = std::move(guest);
+      if (guest.known.size() == held.count) held.guests[member] = std::move(guest);
     }
   }
 }

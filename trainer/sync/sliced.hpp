@@ -42,8 +42,7 @@ class Sliced final : public Together {
   };
   // A piece as its owner sees it.
   struct Guest {
-    std::vector<float> known;  // what the member has told
-    std::vector<float> owed;   // what a lossy answer left out
+    std::vector<float> known;  // what the member has, as far as it told and was told
   };
   struct Waiting {
     Bytes body;
@@ -78,6 +77,11 @@ class Sliced final : public Together {
   Result<void> close_if_full(Held& held);
   Result<void> release(Held& held);
   Result<void> answer(Held& held, std::uint32_t member, std::uint32_t round, bool whole, Bytes body);
+  Result<void> answer_alike(Held& held, std::map<std::uint32_t, Waiting>& waiting);
+  Bytes answer_head(const Held& held, std::uint32_t round, Payload payload) const;
+  // Of rules with anew(): says what is in the room, and what was left out before.
+  void encode_anew(std::size_t first, std::span<float> like, std::uint32_t to, Bytes& out);
+  void follow_answer(std::span<float> known, std::span<const float> off, bool set) const;
   void take_off(std::size_t first, std::span<const float> off);
   void keep_squares(std::span<float> cells) const;
   Held* held_at(std::size_t first);
@@ -106,6 +110,9 @@ class Sliced final : public Together {
   std::map<std::uint32_t, double> rows_of_round_;
   double slowest_answer_ = 0;
   std::vector<float> known_;  // of the whole vector, what its owners know of it; empty: the codec needs none
+  // Of rules with anew() and a codec that needs it: the latest answers; and what lossy messages left out, of
+  // the own slice its answers, of the others what was told to their owners.
+  std::vector<float> given_, left_;
   // Room that is used again.
   std::vector<float> room_, off_;
 };

@@ -136,21 +136,32 @@ Result<bool> Together::begin(FlatVector x, Start start) {
                                       out.put(static_cast<std::uint8_t>(start.exact && start.exact()));
                                       return out.take();
                                     },
-                                    [](const std::vector<Bytes>& parts) -> Result<Bytes> {
-                                      // The lead's; its last byte says of all what they said of themselves.
+                                    [&](const std::vector<Bytes>& parts) -> Result<Bytes> {
+                                      // The lead's; its last byte says of all what they said of themselves,
+                                      // in this epoch.
                                       Bytes all = parts.front();
                                       for (const Bytes& part : parts)
                                         all.back() = part.empty() ? std::uint8_t{0}
                                                                   : std::min(all.back(), part.back());
-                                      return all;
+                                      StateWriter out;
+                                      out.put_raw(all);
+                                      out.put(council_.membership().epoch);
+                                      return out.take();
                                     }));
   StateReader in(told);
   const bool go_on = in.get<std::uint8_t>() != 0;
   rows_before_ = in.get<std::uint64_t>();
-  const bool exact = in.get<std::uint8_t>() != 0 && start.exact && start.exact();
-  if (in.failed()) return damaged();
-  if (!exact && (go_on || start.joining) && !council_.membership().leads())
-    SAMOVAR_CHECK(take_state_ ? take_lead_state() : ask_state());
+  const bool all_exact = in.get<std::uint8_t>() != 0;
+  const auto agreed_in = in.get<std::uint64_t>();
+  if (in.failed() || in.left() != 0) return damaged();
+  // What all said of themselves holds for the members that there were: with others nobody has a state that
+  // fits, and all have to know so.
+  const auto fits = [&] {
+    return all_exact && agreed_in == council_.membership().epoch && start.exact && start.exact();
+  };
+  bool exact = fits();
+  const bool takes = !exact && (go_on || start.joining) && !council_.membership().leads();
+  if (takes) SAMOVAR_CHECK(take_state_ ? take_lead_state() : ask_state());
   // In step nobody moves before all have what the lead began with.
   if (go_on && in_step()) {
     const auto nothing = []() -> Result<Bytes> { return Bytes(); };
@@ -158,14 +169,19 @@ Result<bool> Together::begin(FlatVector x, Start start) {
     SAMOVAR_CHECK(council_.agree("begun", nothing, none));
   }
   new_epoch();
-  if (!take_state_ || exact || council_.membership().leads() || !(go_on || start.joining))
-    rows_agreed_ = rows_done();
+  exact = exact && fits();
+  if (!take_state_ || !takes || council_.membership().leads()) rows_agreed_ = rows_done();
   if (exact && !start.state.empty()) {
     StateReader state(start.state);
     steps_ = state.get<std::uint64_t>();
     if (council_.membership().leads()) meeting_.load(council_.membership().members, state);
     load_own(state);
-    if (state.failed()) return Error{Errc::corrupt, "the checkpoint is damaged: start the job anew"};
+    while (state.left() != 0 && !state.failed()) {
+      const auto pass = state.get<std::uint32_t>();
+      const auto loss = state.get<double>();
+      passes_told_of_.push_back({pass, loss, state.get<double>()});
+    }
+    SAMOVAR_CHECK(state.done());
   }
   ready_ = true;
   SAMOVAR_CHECK(hear_early());
@@ -180,6 +196,7 @@ Result<void> Together::ask_state() {
     if (asked != council_.membership().epoch) {
       asked = council_.membership().epoch;
       state_left_ = x_.size();
+      state_has_.clear();
       const std::uint8_t ask[] = {kAskState};
       SAMOVAR_CHECK(council_.send(council_.membership().lead(), ask));
     }
@@ -207,7 +224,7 @@ Result<void> Together::send_state(std::uint32_t to) {
   return {};
 }
 
-Result<void> Together::hear_state(StateReader& in) {
+Result<void> Together::hear_state(std::uint32_t from, StateReader& in) {
   const auto first = in.get<std::uint64_t>();
   const auto before = in.get<std::uint64_t>();
   const auto members = in.get<std::uint64_t>();
@@ -220,7 +237,8 @@ Result<void> Together::hear_state(StateReader& in) {
   in.get(piece);
   if (in.failed() || in.left() != 0 || first > x_.size() || piece.size() > x_.size() - first)
     return damaged();
-  if (state_left_ == 0) return {};
+  // Of a lead that was lost since, or asked for twice: it does not stand for a piece that is still to come.
+  if (state_left_ == 0 || from != council_.membership().lead() || !state_has_.insert(first).second) return {};
   rows_before_ = before;
   for (const auto& [member, rows] : seen) note_seen(member, rows);
   x_.copy_from(first, piece);
@@ -271,7 +289,7 @@ Result<void> Together::hear(std::uint32_t from, std::uint64_t epoch, Bytes& body
       heard = send_state(from);
       break;
     case kState:
-      heard = hear_state(in);
+      heard = hear_state(from, in);
       break;
     case kOver:
       state_over_ = true;
@@ -298,7 +316,7 @@ Result<void> Together::hear(std::uint32_t from, std::uint64_t epoch, Bytes& body
       heard = send_whole(from);
       break;
     case kWhole:
-      heard = hear_whole(in);
+      heard = hear_whole(from, in);
       break;
     case kSaved:
       heard = hear_saved(from, in);

@@ -187,10 +187,10 @@ class Together {
   Result<void> hear_met(StateReader& in);
   Result<void> hear_saved(std::uint32_t from, StateReader& in);
   Result<void> send_whole(std::uint32_t to);
-  Result<void> hear_whole(StateReader& in);
+  Result<void> hear_whole(std::uint32_t from, StateReader& in);
   Result<void> decide();
   void set_tau_in_step();
-  Result<void> hear_state(StateReader& in);
+  Result<void> hear_state(std::uint32_t from, StateReader& in);
   Result<void> hear_share(StateReader& in);
   // The lead's: what is left to do, dealt by how much each did in the same time.
   Result<void> deal_rest();
@@ -245,7 +245,8 @@ class Together {
   double rows_per_step_ = 0;
   double step_seconds_ = 0;
   double step_work_ = 0;
-  std::size_t state_left_ = 0;
+  std::size_t state_left_ = 0;         // floats of the lead's vector still to come …
+  std::set<std::uint64_t> state_has_;  // … and which pieces of it have
   bool state_over_ = false;
   bool finish_ = false;
   bool changed_ = false;

@@ -148,7 +148,9 @@ Result<void> Together::send_whole(std::uint32_t to) {
   }
 }
 
-Result<void> Together::hear_whole(StateReader& in) {
+Result<void> Together::hear_whole(std::uint32_t from, StateReader& in) {
+  // One that leads no longer is behind, or lost.
+  if (from != council_.membership().lead()) return {};
   const bool first = in.get<std::uint8_t>() != 0;
   const bool last = in.get<std::uint8_t>() != 0;
   rows_agreed_ = in.get<std::uint64_t>();
@@ -166,6 +168,12 @@ Bytes Together::save() const {
   out.put(steps_);
   if (council_.membership().leads()) meeting_.save(council_.membership().members, out);
   save_own(out);
+  // Those that have ended since the last meeting.
+  for (const Meeting::Pass& pass : passes_told_of_) {
+    out.put(pass.pass);
+    out.put(pass.loss);
+    out.put(pass.weight);
+  }
   return out.take();
 }
 
@@ -188,13 +196,17 @@ Result<std::vector<Bytes>> Together::gather(Bytes own) {
   }
   const std::uint64_t epoch = now.epoch;
   saved_[now.self] = {std::move(own), true};
-  const auto all = [&] {
-    return std::all_of(now.members.begin(), now.members.end(), [&](std::uint32_t member) {
-      const auto found = saved_.find(member);
-      return found != saved_.end() && found->second.whole;
-    });
+  const auto has = [&](std::uint32_t member) {
+    const auto found = saved_.find(member);
+    return found != saved_.end() && found->second.whole;
   };
-  SAMOVAR_CHECK(wait_for(all));
+  const auto all = [&] { return std::all_of(now.members.begin(), now.members.end(), has); };
+  // One that has ended sends nothing any more.
+  const auto ended = [&] {
+    return std::any_of(now.members.begin(), now.members.end(),
+                       [&](std::uint32_t member) { return done_.contains(member) && !has(member); });
+  };
+  SAMOVAR_CHECK(wait_for([&] { return all() || ended(); }));
   std::vector<Bytes> out;
   if (epoch != epoch_ || !all()) return out;
   for (auto& [member, saved] : saved_) out.push_back(std::move(saved.bytes));

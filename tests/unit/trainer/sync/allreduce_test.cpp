@@ -69,6 +69,48 @@ TEST(Allreduce, OneToFourWorkersGiveTheSameBits) {
   }
 }
 
+TEST(Allreduce, ExactCodecsGiveTheSameBits) {
+  auto table = logistic_table(3000, 44, 250);
+  SharedTable shared(table);
+  JobSpec spec = spec_of("adagrad");
+  const Weights alone = weights_of(train_on(table, spec));
+  spec.strategy.codec = "sparse";
+  LocalGroup group(deal(shared.blocks(), 3));
+  Workers workers(shared, table.schema(), spec, group);
+  for (std::uint32_t i = 0; i < 3; ++i) workers.start(i);
+  workers.join();
+  EXPECT_EQ(alone, weights_of(workers.of(0)));
+}
+
+// Gradients that are rounded lead to about the same model, and all rows of all workers count.
+TEST(Allreduce, EveryCodecReachesAboutTheSameLoss) {
+  auto table = logistic_table(12'000, 45, 250);
+  SharedTable shared(table);
+  for (const char* solver : {"sgd", "adagrad"}) {
+    JobSpec spec = spec_of(solver, "yes", 4);
+    spec.parameters["early_stop"] = false;
+    std::optional<double> whole;
+    std::uint64_t rows = 0;
+    for (const std::string_view codec : {"fp32", "fp16", "int8", "one_bit", "top_k"}) {
+      spec.strategy.codec = codec;
+      LocalGroup group(deal(shared.blocks(), 4));
+      Workers workers(shared, table.schema(), spec, group);
+      for (std::uint32_t i = 0; i < 4; ++i) workers.start(i);
+      workers.join();
+      ASSERT_TRUE(workers.of(0).has_value()) << codec << ": " << workers.of(0).error().message();
+      const json evaluation = json::parse(workers.of(0)->evaluation_json);
+      const double loss = evaluation["metrics"]["test"]["log_loss"]["value"];
+      const std::uint64_t did = json::parse(workers.of(0)->summary_json)["rows"];
+      if (!whole) {
+        whole = loss;
+        rows = did;
+      }
+      EXPECT_NEAR(loss, *whole, 0.003) << solver << " " << codec;
+      EXPECT_EQ(did, rows) << solver << " " << codec;
+    }
+  }
+}
+
 // The others take the lead's state and go on with the rows of the one that was lost.
 TEST(Allreduce, ALostWorkerChangesNoBit) {
   auto table = logistic_table(6000, 42, 250);

@@ -35,7 +35,6 @@ TEST_P(TrainCodecs, InStepARunGoesOnFromAnyStepWithTheSameBits) {
   SharedTable shared(table);
   JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 2}});
   spec.strategy.codec = GetParam();
-  spec.strategy.sync = true;
   spec.strategy.tau = 1;
   const auto run = [&](std::uint64_t checkpoint_steps, const std::optional<Bytes>& from) {
     LocalGroup group(deal(shared.blocks(), 2));
@@ -47,11 +46,16 @@ TEST_P(TrainCodecs, InStepARunGoesOnFromAnyStepWithTheSameBits) {
       EXPECT_TRUE(workers.of(i).has_value()) << (workers.of(i) ? "" : workers.of(i).error().message());
     return std::pair(workers.of(0) ? workers.of(0)->model : Bytes(), workers.observer(0).checkpoints);
   };
-  const auto [model, checkpoints] = run(1, std::nullopt);
-  ASSERT_FALSE(model.empty());
-  EXPECT_EQ(model, run(0, std::nullopt).first);
-  ASSERT_GE(checkpoints.size(), 8u);
-  for (const auto& [step, bytes] : checkpoints) ASSERT_EQ(model, run(0, bytes).first) << "from step " << step;
+  for (const char* kind : {"easgd", "allreduce"}) {
+    spec.strategy.kind = kind;
+    spec.strategy.sync = spec.strategy.kind == "easgd";
+    const auto [model, checkpoints] = run(1, std::nullopt);
+    ASSERT_FALSE(model.empty());
+    EXPECT_EQ(model, run(0, std::nullopt).first) << kind;
+    ASSERT_GE(checkpoints.size(), 8u);
+    for (const auto& [step, bytes] : checkpoints)
+      ASSERT_EQ(model, run(0, bytes).first) << kind << " from step " << step;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainCodecs, testing::ValuesIn(codec_names()),
