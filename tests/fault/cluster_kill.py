@@ -25,7 +25,9 @@ from samovard import ADMIN  # noqa: E402
 
 KEPT_PER_WRITER = 15  # tokens at a time: a user may have a hundred
 REAUTH_SECONDS = 200  # the password counts for five minutes
-HEAL_SECONDS_MAX = 120  # a starved machine; the figure that counts is printed
+HEAL_SECONDS_MAX = 180  # a starved machine; the figure that counts is printed
+TRY_SECONDS_MAX = 8  # then another node is asked: this one may be frozen or cut off
+END_SECONDS_MAX = 240  # for a writer: its last tries on a starved machine
 
 
 class Writer(threading.Thread):
@@ -53,18 +55,21 @@ class Writer(threading.Thread):
                     continue
                 self.made[name] = token["id"]
                 kept.append(token["id"])
-                if len(kept) > KEPT_PER_WRITER and self.until_answered("DELETE", "/api/v1/tokens/" + kept[0], None, {}, 204) is not None:
-                    self.deleted.add(kept.pop(0))
+                if len(kept) > KEPT_PER_WRITER:
+                    oldest = kept.pop(0)
+                    if self.until_answered("DELETE", "/api/v1/tokens/" + oldest, None, {}, 204) is not None:
+                        self.deleted.add(oldest)
         except Exception as error:  # noqa: BLE001: told by the main thread
             self.failure = error
 
     def until_answered(self, method, path, body, headers, status):
-        """The answer's JSON; None only when the test ends before there is one."""
+        """The answer's JSON; None when the test ends before there is one, or when nobody can say what became of it."""
         while True:
             node = self.cluster.nodes[self.at % len(self.cluster.nodes)]
             asked = time.monotonic()
             try:
-                answer = node.request(method, path, body, headers=headers, timeout=8) if node.alive() and node.token else None
+                can = node.alive() and node.token
+                answer = node.request(method, path, body, headers=headers, timeout=TRY_SECONDS_MAX) if can else None
             except (OSError, http.client.HTTPException) as error:
                 self.trouble[type(error).__name__] += 1
                 self.tries.append((node.name, type(error).__name__, time.monotonic() - asked))
@@ -77,11 +82,14 @@ class Writer(threading.Thread):
                 self.last_ack = now
                 return answer.json or {}
             if answer is not None and method == "DELETE" and answer.status == 404:
-                return {}  # deleted by the try whose answer was lost
+                # Deleted by the try whose answer was lost; or this node was away, has not heard of the token yet, and
+                # nothing was deleted. So nothing is acknowledged either.
+                self.trouble["404 of a deletion"] += 1
+                return None
             if answer is not None:
                 self.trouble[f"{answer.status} {answer.code}"] += 1
                 self.tries.append((node.name, f"{answer.status} {answer.code}", time.monotonic() - asked))
-                assert answer.status in (401, 403, 409, 421, 423, 425, 429, 500, 502, 503, 504), f"{method} {path}: {answer}"
+                assert answer.status in (401, 403, 408, 409, 421, 423, 425, 429, 500, 502, 503, 504), f"{method} {path}: {answer}"
             if self.stop.is_set():
                 return None
             self.at += 1
@@ -96,7 +104,7 @@ class Story:
         self.writers = [Writer(cluster, n, self.stop) for n in range(options.writers)]
         self.elections, self.heals = [], []
         self.gaps = {}  # what was done → the longest time a writer was without an acknowledgement, and what it tried
-        self.reauth_at = time.monotonic()
+        self.reauth_at = float("-inf")  # forming took its time, and nobody knows how much
 
     # ---- what is done to it ----
 
@@ -134,7 +142,7 @@ class Story:
 
     def split(self, minority):
         rest = [n for n in self.cluster.nodes if n not in minority]
-        had_leader = self.cluster.leader_seen_by(rest[0]) in minority
+        had_leader = self.cluster.wait_leader(seconds=HEAL_SECONDS_MAX) in minority
         self.cluster.lan.split([n.place for n in minority])
         began = time.monotonic()
         self.cluster.wait_leader(among=rest, seconds=HEAL_SECONDS_MAX, but=minority)
@@ -160,15 +168,19 @@ class Story:
     def linger(self):
         """Some more writes on the side that can."""
         goal = sum(len(w.made) for w in self.writers) + 3
-        until("writes go on while it is cut", lambda: self.failed() or sum(len(w.made) for w in self.writers) >= goal, HEAL_SECONDS_MAX)
+        until("writes go on while it is cut", lambda: self.goes_on() and sum(len(w.made) for w in self.writers) >= goal,
+              HEAL_SECONDS_MAX)
 
     def heal(self, back=()):
         began = time.monotonic()
         for node in back:
             node.wait_ready()
         self.cluster.wait_leader(among=self.cluster.nodes, seconds=HEAL_SECONDS_MAX)
-        leader = self.cluster.leader_seen_by(self.cluster.nodes[0])
-        until("all are up again", lambda: all(n["state"] == "up" for n in leader.items("/nodes")), HEAL_SECONDS_MAX)
+
+        def all_up():  # as whoever leads now sees it: that may change while we wait
+            leader = self.cluster.leader_seen_by(self.cluster.nodes[0])
+            return leader and all(n["state"] == "up" for n in leader.items("/nodes"))
+        until("all are up again", all_up, HEAL_SECONDS_MAX)
         self.heals.append(time.monotonic() - began)
         self.renew()
 
@@ -176,9 +188,24 @@ class Story:
         """Creating tokens asks for a password within five minutes."""
         if time.monotonic() - self.reauth_at < REAUTH_SECONDS:
             return
+
+        def renewed():  # anywhere: one of them may be cut off
+            for node in self.cluster.alive():
+                try:
+                    answer = node.post("/api/v1/session:reauth", {"password": ADMIN["password"]}, timeout=30)
+                    if answer.status in (200, 204):
+                        return True
+                except (OSError, http.client.HTTPException):
+                    continue
+            return False
+        until("the password is renewed", renewed)
         self.reauth_at = time.monotonic()
-        until("the password is renewed", lambda: self.cluster.any().post(
-            "/api/v1/session:reauth", {"password": ADMIN["password"]}).status in (200, 204))
+
+    def goes_on(self):
+        """For who waits for writers: they have not failed, and their password counts however long it takes."""
+        self.failed()
+        self.renew()
+        return True
 
     def failed(self):
         for writer in self.writers:
@@ -192,6 +219,7 @@ class Story:
         cuts = self.cuts()
         todo = ["kill"] * self.options.kills + [n for n in range(self.options.cuts)]
         self.rng.shuffle(todo)
+        self.renew()
         for writer in self.writers:
             writer.start()
         for number, what in enumerate(todo):
@@ -203,15 +231,19 @@ class Story:
                 print(f"  {number + 1}: {name}; {sum(len(w.made) for w in self.writers)} created, "
                       f"last heal {self.heals[-1]:.1f} s", flush=True)
         self.linger()
+        self.end_writers()
+
+    def end_writers(self):
         self.stop.set()
         for writer in self.writers:
-            writer.join(60)
+            writer.join(END_SECONDS_MAX)
             assert not writer.is_alive(), "a writer does not end"
+        self.failed()
 
     def note_gap(self, name):
         """How long writers were held up by what was just done; each has come through again."""
         over = time.monotonic()
-        until("every writer goes on", lambda: self.failed() or all(w.last_ack > over for w in self.writers), HEAL_SECONDS_MAX)
+        until("every writer goes on", lambda: self.goes_on() and all(w.last_ack > over for w in self.writers), HEAL_SECONDS_MAX)
         worst = max(self.writers, key=lambda w: w.gap_max)
         if worst.gap_max > self.gaps.get(name, (0.0, []))[0]:
             self.gaps[name] = worst.gap_max, worst.gap_story
@@ -232,9 +264,10 @@ class Story:
         made = {name: ident for w in self.writers for name, ident in w.made.items()}
         deleted = {ident for w in self.writers for ident in w.deleted}
         for node in self.cluster.nodes:
+            # In this order: a deletion nobody heard the end of may happen only now, and is then in the audit log, too.
+            present = {t["id"] for t in pages(node, "/tokens")}
             created = collections.Counter(e["details"]["name"] for e in audit(node, "token.create"))
             removed = collections.Counter(e["object"] for e in audit(node, "token.delete"))
-            present = {t["id"] for t in pages(node, "/tokens")}
             lost += [f"{node.name}: {name}" for name in made if created[name] == 0]
             lost += [f"{node.name}: deletion of {ident}" for ident in deleted if removed[ident] == 0 or ident in present]
             lost += [f"{node.name}: {name} is gone" for name, ident in made.items() if not removed[ident] and ident not in present]
@@ -250,6 +283,11 @@ class Story:
 
 
 def pages(node, path):
+    """All items; asked again from the beginning when a busy node does not answer."""
+    return until(f"{node.name} tells {path}", lambda: (read_pages(node, path),))[0]
+
+
+def read_pages(node, path):
     cursor, items = "", []
     while True:
         joint = "&" if "?" in path else "?"

@@ -33,7 +33,7 @@ def table(seed):
 
 
 def rows_of(node, dataset):
-    text = node.expect(200, "GET", f"/api/v1/datasets/{dataset}/download", timeout=60).text
+    text = node.expect(200, "GET", f"/api/v1/datasets/{dataset}/download").text
     return sorted(int(line.split(",")[0]) for line in text.split("\r\n")[1:] if line)
 
 
@@ -56,10 +56,14 @@ def check_whole(cluster, dataset, what):
     for node in cluster.alive():
         ids = until(f"{what}: {node.name} reads it", lambda n=node: rows_of(n, dataset))
         assert ids == list(range(ROWS)), f"{what}: {len(ids)} rows on {node.name}"
-    for number, shard in enumerate(any_node.asks(f"/datasets/{dataset}/shards")["items"]):
-        for holder in shard["nodes"]:
-            path = pathlib.Path(cluster.by_id(holder["id"]).state_dir) / "data" / "versions" / f"{dataset}.1" / str(number)
-            assert path.exists(), f"{what}: {holder['id']} is said to have shard {number}"
+
+    def all_true():  # one that follows may not have heard yet that a copy too many is gone
+        for number, shard in enumerate(any_node.asks(f"/datasets/{dataset}/shards")["items"]):
+            for holder in shard["nodes"]:
+                path = pathlib.Path(cluster.by_id(holder["id"]).state_dir) / "data" / "versions" / f"{dataset}.1" / str(number)
+                assert path.exists(), f"{what}: {holder['id']} is said to have shard {number}"
+        return True
+    until(f"{what}: who is said to hold a file has it", all_true)
     return time.monotonic() - began
 
 
@@ -72,7 +76,12 @@ def restart(node, extra=()):
 
 def arm(cluster, nodes, point):
     for node in nodes:
-        restart(node, ["--failpoints", f"{point}=crash"])
+        try:
+            restart(node, ["--failpoints", f"{point}=crash"])
+        except AssertionError:
+            if node.alive():
+                raise
+            # It had something to make good from its time away, and died of it already: that counts as well.
     cluster.wait_leader()
 
 
@@ -84,12 +93,12 @@ def kill_during_ingest(cluster, point, number):
     operation = begin_ingest(reader, f"Set {number} {point}", table(number))
     reached = False
     try:
-        until("it dies, or ends", lambda: not victims[0].alive() or ended(reader, operation), 60)
+        until("it dies, or ends", lambda: not victims[0].alive() or ended(reader, operation), 240)
         reached = not victims[0].alive()
     finally:
         restart(victims[0])
     cluster.wait_leader()
-    done = until(f"{point}: the ingest ends", lambda: ended(reader, operation), 120)
+    done = until(f"{point}: the ingest ends", lambda: ended(reader, operation), 240)
     assert done["state"] == "done", f"{point}: {done}"
     return reached, check_whole(cluster, done["dataset_id"], point)
 
@@ -98,19 +107,19 @@ def kill_during_repair(cluster, point, number):
     """A node is lost; the leader dies while it makes that good; the next one goes on."""
     reader = cluster.nodes[number % 3]
     operation = begin_ingest(reader, f"Set {number} {point}", table(number))
-    done = until("the ingest ends", lambda: ended(reader, operation), 120)
+    done = until("the ingest ends", lambda: ended(reader, operation), 240)
     leader = cluster.leader()
     others = [n for n in cluster.nodes if n is not leader]
     arm(cluster, [leader], point)
     for _ in range(20):  # the restart may have made another one the leader
         now = cluster.leader()
-        if now is leader:
+        if now is leader or not leader.alive():  # or it led, had to repair, and died of it already
             break
         restart(now)
     lost = others[0]
     lost.stop()
     try:
-        until("the leader dies", lambda: not leader.alive(), 60)
+        until("the leader dies", lambda: not leader.alive(), 90)
         reached = True
     except AssertionError:
         reached = False
@@ -123,7 +132,7 @@ def kill_during_repair(cluster, point, number):
 def heal_by_reading(cluster):
     """One byte of a copy is wrong: whoever reads it there gets all rows, and the copy is good again. Seconds."""
     reader = cluster.nodes[0]
-    done = until("the ingest ends", lambda op=begin_ingest(reader, "Rotten", table(77)): ended(reader, op), 120)
+    done = until("the ingest ends", lambda op=begin_ingest(reader, "Rotten", table(77)): ended(reader, op), 240)
     dataset = done["dataset_id"]
     holder = cluster.by_id(reader.asks(f"/datasets/{dataset}/shards")["items"][0]["nodes"][0]["id"])
     path = pathlib.Path(holder.state_dir) / "data" / "versions" / f"{dataset}.1" / "0"
@@ -132,9 +141,10 @@ def heal_by_reading(cluster):
     path.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1:])
     began = time.monotonic()
     assert rows_of(holder, dataset) == list(range(ROWS)), "rows are missing"
-    assert path.read_bytes() == good, "the copy is still damaged"
-    assert holder.asks(f"/datasets/{dataset}/shards")["may_lose"] == 1
-    return time.monotonic() - began
+    until("the copy is mended", lambda: path.read_bytes() == good)
+    took = time.monotonic() - began
+    until("one may be lost", lambda: holder.asks(f"/datasets/{dataset}/shards")["may_lose"] == 1)
+    return took
 
 
 def main():

@@ -8,6 +8,7 @@ Suites: Kills Cuts Pairs Missing Fewer Saving. Short, each takes about a minute;
 killed every 5 s for two minutes, 5 cuts, 50 pairs of jobs, each failpoint of a checkpoint. What was measured is printed.
 """
 import argparse
+import contextlib
 import os
 import pathlib
 import random
@@ -21,10 +22,13 @@ sys.path[:0] = [str(ROOT / "support"), str(ROOT / "integration")]
 import elastic_life  # noqa: E402
 import model_life  # noqa: E402
 from cluster import until  # noqa: E402
-from elastic_life import LONG, SHORT, Nodes, job_on, loss_of, wait_end, wait_working  # noqa: E402
+from elastic_life import ENDED, LONG, SHORT, STALL, Nodes  # noqa: E402
+from elastic_life import events_of, job_on, logs_of, loss_of, wait_checkpoint, wait_end, with_arguments  # noqa: E402
 from model_life import Box, table, workers_of  # noqa: E402
 
 KILL_EVERY = 5
+KILLS_LEAST = 3
+SHAKE_SECONDS_MORE = 180  # a starved machine, not a target
 LASTS = False
 
 
@@ -47,50 +51,65 @@ class Kills(Nodes):
         shaken_for = 120 if LASTS else 20
         probe = wait_end(first, self.box.job(self.data, name="probe", **with_passes(100)))
         self.assertEqual(probe["state"], "done", probe["error"])
-        # Longer than it is shaken; the probe's time is mostly its beginning and its end.
-        spec = with_passes(passes_for(3 * shaken_for, probe["seconds"], 100))
+        # Longer than it is shaken; the probe's time is mostly its beginning and its end. It may have met a machine that was
+        # busier than it is now: then it takes more passes.
+        passes = passes_for(3 * shaken_for, probe["seconds"], 100)
+        for turn in range(3):
+            spec = with_passes(passes << 2 * turn)
+            job = self.box.job(self.data, name=f"shaken{turn}", **spec)
+            kills, took = self.shake(job, shaken_for)
+            done = wait_end(first, job, 900)
+            self.assertEqual(done["state"], "done", done["error"])
+            if kills >= KILLS_LEAST:
+                break
+            say(f"over after {kills} kills: again, with more passes")
+        self.assertGreaterEqual(kills, KILLS_LEAST, "it was over before it was shaken enough")
+        self.assertTrue(events_of(done, "lost"), done["events"])
         calm = wait_end(first, self.box.job(self.data, name="calm", **spec), 900)
         self.assertEqual(calm["state"], "done", calm["error"])
-        job = self.box.job(self.data, name="shaken", **spec)
-        wait_working(first, job, 3)
-        began, kills = time.monotonic(), 0
-        while time.monotonic() - began < shaken_for:
-            victims = [pid for node in self.cluster.nodes[kills % 3:] + self.cluster.nodes[:kills % 3] for pid in workers_of(node)]
-            if job_on(first, job)["state"] != "running":
-                break
-            if victims:
-                os.kill(victims[0], signal.SIGKILL)
-                kills += 1
-            time.sleep(max(0, began + kills * KILL_EVERY - time.monotonic()))
-        self.assertGreaterEqual(kills, 3)
-        done = wait_end(first, job, 900)
-        self.assertEqual(done["state"], "done", done["error"])
-        self.assertIn("lost", {e["kind"] for e in done["events"]})
         shaken, quiet = loss_of(first, done), loss_of(first, calm)
-        say(f"{kills} kills in {time.monotonic() - began:.0f} s; loss {shaken:.5f}, undisturbed {quiet:.5f}: "
+        say(f"{kills} kills in {took:.0f} s; loss {shaken:.5f}, undisturbed {quiet:.5f}: "
             f"{100 * (shaken / quiet - 1):+.2f} %; {done['seconds']:.0f} s against {calm['seconds']:.0f} s")
         self.assertLess(abs(shaken / quiet - 1), 0.01)
 
+    def shake(self, job, seconds):
+        """Kills and seconds, until so long, or so often on a slow machine; or until the job is over."""
+        first = self.cluster.nodes[0]
+        until("a node works", lambda: job_on(first, job)["step"] == "training" or job_on(first, job)["state"] in ENDED)
+        began, kills = time.monotonic(), 0
+        while time.monotonic() - began < seconds or kills < KILLS_LEAST or not events_of(view, "lost"):
+            order = self.cluster.nodes[kills % 3:] + self.cluster.nodes[:kills % 3]
+            victims = [pid for node in order for pid in workers_of(node)]
+            view = job_on(first, job)
+            if view["state"] in ENDED or time.monotonic() - began > seconds + SHAKE_SECONDS_MORE:
+                break
+            if victims:
+                with contextlib.suppress(ProcessLookupError):  # it ended just now
+                    os.kill(victims[0], signal.SIGKILL)
+                    kills += 1
+            time.sleep(max(0.1, began + kills * KILL_EVERY - time.monotonic()))
+        return kills, time.monotonic() - began
+
 
 class Cuts(Nodes):
+    @with_arguments(*STALL)
     def test_all_nodes_are_cut_at_once(self):
         """It goes on from its checkpoint by itself, as often as that happens."""
         first = self.cluster.nodes[0]
         job = self.box.job(self.data, **with_passes(1200 if LASTS else 400))
         saved = 0
         for _ in range(5 if LASTS else 1):
-            view = until("a later checkpoint", lambda: (lambda v: v if v["checkpoint_step"] > saved else None)(job_on(first, job)))
-            saved = view["checkpoint_step"]
+            saved = wait_checkpoint(first, job, after=saved)["checkpoint_step"]
             for node in self.cluster.nodes:
                 node.kill()
             self.cluster.start_all()
-            if job_on(first, job)["state"] not in ("queued", "running"):
+            # A node knows what was agreed on when somebody leads again.
+            if until("the job is known", lambda: job_on(first, job))["state"] in ENDED:
                 break
         done = wait_end(first, job, 600)
         self.assertEqual(done["state"], "done", done["error"])
-        logs = "\n".join(line["text"] for line in first.items(f"/jobs/{job}/logs?limit=1000"))
-        self.assertIn("Goes on from the checkpoint", logs)
-        self.assertNotIn("anew", logs)
+        until("the log says so", lambda: "Goes on from the checkpoint" in logs_of(first, job))
+        self.assertNotIn("anew", logs_of(first, job))
 
 
 class Pairs(Nodes):
@@ -103,11 +122,11 @@ class Pairs(Nodes):
             began = time.monotonic()
             jobs = [Box(one).job(self.data, name=f"a{turn}", **SHORT), Box(other).job(self.data, name=f"b{turn}", **SHORT)]
             for job in jobs:
-                done = wait_end(one, job, 120)
+                done = wait_end(one, job, 400)
                 self.assertEqual(done["state"], "done", f"pair {turn}: {done['error']}")
             slowest = max(slowest, time.monotonic() - began)
         left = [pid for node in self.cluster.nodes for pid in workers_of(node)]
-        until("no worker is left", lambda: not [p for node in self.cluster.nodes for p in workers_of(node)], 30)
+        until("no worker is left", lambda: not [p for node in self.cluster.nodes for p in workers_of(node)])
         say(f"{times} pairs, the slowest took {slowest:.1f} s, {len(left)} workers were still ending at the end")
 
 
@@ -140,21 +159,24 @@ class Missing(Nodes):
 
 
 class Fewer(Nodes):
+    @with_arguments(*STALL)
     def test_survivors_below_the_minimum_wait_and_go_on(self):
         first, _, third = self.cluster.nodes
         job = self.box.job(self.data, nodes={"min": 3}, **LONG)
-        wait_working(first, job, 3)
-        until("a checkpoint", lambda: job_on(first, job)["checkpoint_step"] > 0)
+        wait_checkpoint(first, job)
         third.kill()
-        until("it waits", lambda: job_on(first, job)["waiting_for"], 60)
-        self.assertEqual(job_on(first, job)["state"], "running")
+
+        def waits():
+            view = job_on(first, job)
+            return view if view["waiting_for"] or view["state"] in ENDED else None
+        view = until("it waits", waits)
+        self.assertEqual(view["state"], "running", view["events"])
         third.start()
         third.wait_ready()
         done = wait_end(first, job)
         self.assertEqual(done["state"], "done", done["error"])
-        self.assertIn("paused", {e["kind"] for e in done["events"]})
-        logs = "\n".join(line["text"] for line in first.items(f"/jobs/{job}/logs?limit=1000"))
-        self.assertIn("Goes on from the checkpoint", logs)
+        self.assertTrue(events_of(done, "paused"), done["events"])
+        until("the log says so", lambda: "Goes on from the checkpoint" in logs_of(first, job))
 
 
 class Saving(Nodes):
@@ -167,14 +189,15 @@ class Saving(Nodes):
             home.start(["--failpoints", point + "=crash@2"])
             home.wait_ready()
             self.cluster.wait_leader()
+            self.all_up(via=home)
+            self.wait_known(home)
             job = Box(home).job(self.data, name=point.rsplit(".", 1)[1], **LONG)
-            home.wait_dead(120)
+            home.wait_dead(300)
             # Three nodes with one down: the other two go on.
             done = wait_end(other, job)
             self.assertEqual(done["state"], "done", f"{point}: {done['error']}")
             self.assertNotEqual(done["home_id"], home.id)
-            logs = "\n".join(line["text"] for line in other.items(f"/jobs/{job}/logs?limit=1000"))
-            self.assertIn("Goes on from the checkpoint", logs, point)
+            until(f"{point}: the log says so", lambda j=job, o=other: "Goes on from the checkpoint" in logs_of(o, j))
             home.start()
             home.wait_ready()
 
@@ -188,10 +211,12 @@ class Saving(Nodes):
         leader = self.cluster.wait_leader()
         if leader is home:
             self.skipTest("the home was elected")
+        self.all_up(via=home)
+        self.wait_known(home)
         job = Box(home).job(self.data, **with_passes(60))
-        until("a checkpoint", lambda: job_on(home, job)["checkpoint_step"] > 0)
+        wait_checkpoint(home, job)
         leader.kill()
-        done = wait_end(home, job, 300)
+        done = wait_end(home, job)
         self.assertEqual(done["state"], "done", done["error"])
         self.assertEqual(done["home_id"], home.id)
 

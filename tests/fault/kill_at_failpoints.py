@@ -123,7 +123,8 @@ def setup_path(binary, points, rounds, only):
                 node.start()
                 acknowledged = False
                 try:
-                    acknowledged = node.post("/api/v1/setup", node.setup_body(mode=mode)).status == 201
+                    # As long as set_up() waits: several passwords' worth of Argon2id.
+                    acknowledged = node.post("/api/v1/setup", node.setup_body(mode=mode), timeout=300).status == 201
                 except (OSError, http.client.HTTPException):
                     pass
                 assert node.wait_dead() == -9, f"{point}: was not reached\n{node.log}"

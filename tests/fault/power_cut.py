@@ -92,14 +92,15 @@ class Building(cluster_kill.Story):
         for writer, (made, deleted) in zip(self.writers, before):
             writer.forget_later(made, deleted)
         self.disk.become_the_copy()
-        self.reauth_at = 0  # a renewed password may be among what was lost
+        self.reauth_at = float("-inf")  # a renewed password may be among what was lost
         began = time.monotonic()
         for node in self.cluster.nodes:
             node.start()
         self.heal(self.cluster.nodes)
         self.starts.append(time.monotonic() - began)
         goal = sum(len(w.made) for w in self.writers) + 3
-        until("writes go on", lambda: self.failed() or sum(len(w.made) for w in self.writers) >= goal, 120)
+        until("writes go on", lambda: self.goes_on() and sum(len(w.made) for w in self.writers) >= goal,
+              cluster_kill.HEAL_SECONDS_MAX)
 
     def verify(self):
         for writer in self.writers:
@@ -139,16 +140,14 @@ def main():
         cluster.form()
         story = Building(cluster, options, disk)
         story.writers = [Writer(cluster, n, story.stop) for n in range(options.writers)]
+        story.renew()
         for writer in story.writers:
             writer.start()
         story.linger()
         for number in range(options.cuts):
             story.cut_the_power()
             print(f"  {number + 1}: ready after {story.starts[-1]:.1f} s; {sum(len(w.made) for w in story.writers)} acknowledged", flush=True)
-        story.stop.set()
-        for writer in story.writers:
-            writer.join(60)
-            assert not writer.is_alive(), "a writer does not end"
+        story.end_writers()
         lost, twice = story.verify()
         caught = story.control(len(lost))
         hashes = cluster.wait_equal_hashes(cluster.nodes)

@@ -36,7 +36,7 @@ def ingest(node, name):
 
 
 def rows_of(node, dataset):
-    text = node.expect(200, "GET", f"/api/v1/datasets/{dataset}/download", timeout=60).text
+    text = node.expect(200, "GET", f"/api/v1/datasets/{dataset}/download").text
     return len([line for line in text.split("\r\n")[1:] if line])
 
 
@@ -58,6 +58,7 @@ def main():
         cluster.form()
         story = cluster_kill.Story(cluster, options)
         datasets = [ingest(cluster.nodes[0], "Old")]
+        story.renew()
         for writer in story.writers:
             writer.start()
         story.linger()
@@ -78,13 +79,10 @@ def main():
             print(f"  {node.name}{' (led)' if led else ''}: {steps[-1][2]:.1f} s, longest without a write {steps[-1][3]:.1f} s", flush=True)
             # Half old, half new: what one of them makes, all of them have.
             datasets.append(ingest(order[(number + 1) % len(order)], f"Mixed {number}"))
-            for each in cluster.nodes:
-                assert [rows_of(each, d) for d in datasets] == [ROWS] * len(datasets), each.name
+            for each in cluster.nodes:  # one that follows hears of it a moment later
+                until(f"{each.name} has all rows", lambda n=each: [rows_of(n, d) for d in datasets] == [ROWS] * len(datasets))
             story.failed()
-        story.stop.set()
-        for writer in story.writers:
-            writer.join(60)
-            assert not writer.is_alive(), "a writer does not end"
+        story.end_writers()
         lost, twice = story.verify()
         caught = story.control(len(lost))
         acknowledged = sum(len(w.made) + len(w.deleted) for w in story.writers) - 1

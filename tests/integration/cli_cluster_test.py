@@ -67,14 +67,15 @@ class Terminals(unittest.TestCase):
         return until("the code is shown", shown)
 
     def two_nodes(self, short):
-        nodes = self.good(self.at_member.run("nodes", "list", "--json")).json["items"]
-        self.assertEqual([n["state"] for n in nodes], ["up", "up"])
-        self.assertEqual(sum(n["leader"] for n in nodes), 1)
-        self.assertIn("2 of 2 up", self.good(self.at_member.run("status")).out)
+        def both_up():  # the member hears from the new one a moment later
+            nodes = self.good(self.at_member.run("nodes", "list", "--json")).json["items"]
+            return [n["state"] for n in nodes] == ["up", "up"] and sum(n["leader"] for n in nodes) == 1
+        until("both are up", both_up)
+        until("the status says so", lambda: "2 of 2 up" in self.good(self.at_member.run("status")).out)
         self.good(self.at_new.run("login", "-u", ADMIN["username"], "--password-stdin", stdin=ADMIN["password"] + "\n"))
         self.assertEqual(len(self.good(self.at_new.run("nodes", "list", "-q")).out.split()), 2)
-        links = self.good(self.at_member.run("links", "--json")).json["links"]
-        self.assertTrue(any(link["up"] for link in links), links)
+        until("a link is up", lambda: any(
+            link["up"] for link in self.good(self.at_member.run("links", "--json")).json["links"]))
         self.good(self.at_member.run("links", "--test", self.new.id))
         self.assertIn(self.at_member.run("doctor").code, (0, 1))
         self.assertTrue(json.loads(self.at_member.run("doctor", "--json").out)["checks"])

@@ -63,7 +63,7 @@ class Trust(unittest.TestCase):
         try:
             first.log_in(MARA["username"], MARA["password"], transport="bearer")
             theirs, first.token = first.token, founder
-            self.assertEqual(first.asks("/users/" + mara["id"])["node_key"], "ready")
+            until("her key is ready", lambda: first.asks("/users/" + mara["id"])["node_key"] == "ready")
             first.token = theirs
             self.assertEqual(first.post(approve, {"password": MARA["password"]}).code, "no_ca_key")
             first.token = founder
@@ -71,8 +71,8 @@ class Trust(unittest.TestCase):
             self.assertEqual(given.json["node_key"], "held")
             first.token = theirs
             first.expect(202, "POST", approve, {"password": MARA["password"]})
-            code = until("the code", lambda: new.setup()["join"]["code"], 30).replace(" ", "")
-            first.expect(200, "POST", f"/api/v1/peers/{new.id}:confirm", {"code": code}, timeout=90)
+            code = until("the code", lambda: new.setup()["join"]["code"]).replace(" ", "")
+            first.expect(200, "POST", f"/api/v1/peers/{new.id}:confirm", {"code": code})
         finally:
             first.token = founder
         self.cluster.wait_member(new)
@@ -130,7 +130,7 @@ class Trust(unittest.TestCase):
                 head = b"SMVB" if number % 2 else b""
                 line.sendto(head + rng.randbytes(size), (GROUP, self.cluster.beacon_port))
         self.assertTrue(first.alive_and_ready())
-        self.assertGreater(sum(card["bad"] for card in first.asks("/doctor", 60)["interfaces"]), 0)  # they were heard
+        until("they were heard", lambda: sum(card["bad"] for card in first.asks("/doctor")["interfaces"]) > 0)
         self.assertLessEqual(len(first.items("/peers")), NEIGHBOURS_MAX)
         self.assertLessEqual(first.rss_bytes() - before, FLOOD_BYTES_MAX)
 

@@ -3,21 +3,24 @@
 deadline that cannot be kept within it is said to be missed, one that can is kept; energy is told with its error. On
 boards whose sensor is a file that follows the duty, and with the estimate of this machine."""
 import datetime
+import http.client
 import pathlib
 import sys
 import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cluster import Cluster, until  # noqa: E402
-from elastic_life import job_on, wait_end, wait_working  # noqa: E402
+from elastic_life import job_on, wait_end, wait_working, working  # noqa: E402
 from model_life import Box, table  # noqa: E402
 from power_life import FULL_W, IDLE_W, Board  # noqa: E402
 
 BINARY = None
 ROWS = 20_000
 NODES = 3
+KEPT_SECONDS = 240  # of a deadline that can be kept, also on a starved machine
 LONG = {"parameters": {"solver": "adagrad", "passes": 100_000, "early_stop": False, "batch_rows": 64}}
 SHORT = {"parameters": {"solver": "adagrad", "passes": 400, "early_stop": False, "batch_rows": 64}}
 
@@ -25,6 +28,20 @@ SHORT = {"parameters": {"solver": "adagrad", "passes": 400, "early_stop": False,
 def moment(seconds):
     at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def rest_of_processor():
+    """A function that tells which share of its time this machine had nothing to do since this call, and no answer but 1
+    within the first ten seconds."""
+    def times():
+        values = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+        return sum(values), values[3] + values[4]
+    began, (all_before, idle_before) = time.monotonic(), times()
+
+    def share():
+        all_now, idle_now = times()
+        return 1 if time.monotonic() - began < 10 else (idle_now - idle_before) / max(1, all_now - all_before)
+    return share
 
 
 class JobPower(unittest.TestCase):
@@ -57,7 +74,7 @@ class JobPower(unittest.TestCase):
                 for node, board in zip(self.cluster.nodes, self.boards):
                     me = told[node.id]
                     board.draw(IDLE_W + (FULL_W - IDLE_W) * (me["duty"] if me["working"] else 0))
-            except (AssertionError, KeyError, OSError):
+            except (AssertionError, KeyError, OSError, http.client.HTTPException):
                 pass
             over.wait(0.3)
 
@@ -96,11 +113,10 @@ class JobPower(unittest.TestCase):
             power = first.asks("/power")
             return (power["reason"], power["job_id"]) == ("job", job) and power["mean_watts"] <= 63 and all(
                 n["working"] and n["duty"] < 0.9 for n in power["nodes"]) and power["budget_watts"] <= 60
-        until("60 W hold", holds, 120)
+        until("60 W hold", holds, 240)
         for node in (second, third):
-            until(f"{node.name} says that it is late", lambda n=node: job_on(n, job)["power"]["late"], 180)
-        view = job_on(third, job)
-        self.assertEqual((view["power"]["watts"], view["power"]["granted_watts"]), (60, 60))
+            until(f"{node.name} says that it is late", lambda n=node: job_on(n, job)["power"]["late"], 240)
+        until("what it may draw", lambda: (lambda p: (p["watts"], p["granted_watts"]) == (60, 60))(job_on(third, job)["power"]))
         # What is live travels ahead of what is written down.
         until("the event", lambda: "late" in [event["kind"] for event in job_on(third, job)["events"]])
 
@@ -108,24 +124,21 @@ class JobPower(unittest.TestCase):
             return "\n".join(line["text"] for line in first.items(f"/jobs/{job}/logs?limit=1000"))
         until("the log", lambda: "cannot be kept under 60 W" in log() and "The limit in watts wins" in log())
         # Measured: each node's sensor is off by some two percent, and three of them by less together.
-        until("joules", lambda: job_on(first, job)["watt_hours"] > 0.1)
-        view = job_on(first, job)
-        error = view["watt_hours_error"] / view["watt_hours"]
-        self.assertFalse(view["energy_estimated"])
-        self.assertGreater(error, 0.005)
-        self.assertLess(error, 0.05)
-        for worker in view["workers"]:
-            self.assertGreater(worker["joules_error"], 0)
+        def measured():  # joules and their error are told one after the other
+            view = job_on(first, job)
+            return view["watt_hours"] > 0.1 and 0.005 < view["watt_hours_error"] / view["watt_hours"] < 0.05 and not view[
+                "energy_estimated"] and all(worker["joules_error"] > 0 for worker in working(view))
+        until("joules with their error", measured)
         first.expect(200, "POST", f"/api/v1/jobs/{job}:cancel", {})
         until("the box's own budget again", lambda: first.asks("/power")["reason"] == "budget")
 
     def one_that_can_be_kept_is_kept(self, node):
         estimate = node.expect(200, "POST", "/api/v1/jobs:estimate",
-                               self.spec({"watts": 90, "finish_by": moment(150)}, SHORT)).json
+                               self.spec({"watts": 90, "finish_by": moment(KEPT_SECONDS)}, SHORT)).json
         self.assertTrue(estimate["in_time"])
         self.assertLessEqual(estimate["watts"], 90)
-        job = self.begin({"watts": 90, "finish_by": moment(150)}, SHORT)
-        done = wait_end(node, job, 400)
+        job = self.begin({"watts": 90, "finish_by": moment(KEPT_SECONDS)}, SHORT)
+        done = wait_end(node, job, KEPT_SECONDS + 240)
         self.assertEqual(done["state"], "done", done["error"])
         self.assertTrue(done["summary"]["in_time"])
         self.assertLess(done["summary"]["finished_at"], done["power"]["deadline"])
@@ -139,13 +152,19 @@ class JobPower(unittest.TestCase):
         first = self.cluster.nodes[0]
         rest = until("the rest of all", lambda: first.asks("/power")["idle_watts"])
         limit = round(3 * rest + 20)
+        rested = rest_of_processor()
         job = self.begin({"watts": limit}, LONG)
         wait_working(first, job, NODES)
         until("its limit holds", lambda: (lambda p: (p["reason"], p["budget_watts"]) == ("job", limit))(first.asks("/power")))
-        until("joules", lambda: job_on(first, job)["watt_hours"] > 0)
-        view = job_on(first, job)
-        self.assertTrue(view["energy_estimated"])
-        self.assertAlmostEqual(view["watt_hours_error"] / view["watt_hours"], 0.5, delta=0.05)
+
+        def estimated():  # joules and their error are told one after the other
+            view = job_on(first, job)
+            joules, error = view["watt_hours"], view["watt_hours_error"]
+            # Where others took all of the processor before the job came, it adds nothing to what is estimated.
+            if joules == 0 and error == 0:
+                return view["energy_estimated"] and rested() < 0.05
+            return view["energy_estimated"] and abs(error / (joules or 1) - 0.5) <= 0.05
+        until("joules with the error of an estimate", estimated)
         first.expect(200, "POST", f"/api/v1/jobs/{job}:cancel", {})
         until("no limit any more", lambda: first.asks("/power")["reason"] == "none")
 

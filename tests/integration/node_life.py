@@ -112,10 +112,15 @@ class KeyFileNode(unittest.TestCase):
             for _ in range(2):
                 stream.wait_for("node.sample")
             stream.close()
-            table = node.expect(200, "GET", "/api/v1/metrics/history?metric=cpu,mem_used_bytes&range=5m&step=1").json
-            self.assertEqual(table["names"], ["t", "cpu", "mem_used_bytes"])
-            self.assertEqual(len({len(col) for col in table["cols"]}), 1)
-            self.assertTrue(any(v is not None for v in table["cols"][2]))
+            end = time.monotonic() + 60
+            while True:  # what was told just now is in the history a moment later
+                table = node.expect(200, "GET", "/api/v1/metrics/history?metric=cpu,mem_used_bytes&range=5m&step=1").json
+                self.assertEqual(table["names"], ["t", "cpu", "mem_used_bytes"])
+                self.assertEqual(len({len(col) for col in table["cols"]}), 1)
+                if any(v is not None for v in table["cols"][2]):
+                    break
+                self.assertLess(time.monotonic(), end, table)
+                time.sleep(0.2)
             self.assertIn("samovar_node_memory_used_bytes", node.expect(200, "GET", "/metrics").text)
             self.assertIn("BEGIN CERTIFICATE", node.expect(200, "GET", "/ca.crt").text)
             self.assertEqual(node.get("/openapi.json").json["openapi"], "3.1.0")

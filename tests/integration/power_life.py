@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A power budget on a real node that trains: set, held by pacing its worker, lifted; impossible ones are said. The node's
 sensor is a file that this test writes: what the board draws follows the duty the node chose."""
+import http.client
 import math
 import os
 import pathlib
@@ -78,7 +79,7 @@ class PowerLife(unittest.TestCase):
                     try:
                         me = node.expect(200, "GET", "/api/v1/power").json["nodes"][0]
                         board.draw(IDLE_W + (FULL_W - IDLE_W) * (me["duty"] if me["working"] else 0))
-                    except (AssertionError, IndexError, OSError):
+                    except (AssertionError, IndexError, KeyError, OSError, http.client.HTTPException):
                         pass
                     over.wait(0.3)
 
@@ -102,28 +103,33 @@ class PowerLife(unittest.TestCase):
         return node.expect(200, "GET", "/api/v1/power").json["nodes"][0]
 
     def train_under(self, node):
-        upload = node.expect(201, "PUT", "/api/v1/uploads/t.csv", table(60000), headers=OCTETS, timeout=120).json["id"]
+        upload = node.expect(201, "PUT", "/api/v1/uploads/t.csv", table(60000), headers=OCTETS).json["id"]
         made = node.expect(202, "POST", "/api/v1/datasets", {"upload_id": upload, "name": "Admissions"}).json
         path = "/api/v1/operations/" + made["id"]
-        until("the data set", lambda: node.expect(200, "GET", path).json["state"] != "running")
+        until("the data set", lambda: node.expect(200, "GET", path).json["state"] not in ("queued", "running"))
         dataset = node.expect(200, "GET", path).json["dataset_id"]
         self.put(node, budget_watts=20)
         spec = {"kind": "glm", "name": "returns", "dataset": dataset, "target": "returned",
-                "parameters": {"solver": "adagrad", "passes": 20000}}
+                "parameters": {"solver": "adagrad", "passes": 100_000, "early_stop": False}}  # it does not end by itself
         job = "/api/v1/jobs/" + node.expect(201, "POST", "/api/v1/jobs", spec).json["id"]
         until("a worker", lambda: self.me(node)["working"])
         # Half of what it draws beyond rest: the duty is a half, give or take.
         until("the budget's duty", lambda: 0.35 <= self.me(node)["duty"] <= 0.6 and not self.me(node)["probing"])
-        shown = node.expect(200, "GET", "/api/v1/power").json
-        self.assertEqual((shown["budget_watts"], shown["reason"], shown["held"]), (20, "budget", True))
-        self.assertLessEqual(shown["nodes"][0]["cap_watts"], 20)
+
+        def held():  # the plan is made anew each second
+            shown = node.expect(200, "GET", "/api/v1/power").json
+            return (shown["budget_watts"], shown["reason"], shown["held"]) == (20, "budget", True) and \
+                shown["nodes"][0]["cap_watts"] <= 20
+        until("the budget is held", held)
         self.put(node, budget_watts=None)
         until("full speed", lambda: self.me(node)["duty"] == 1)
         self.put(node, budget_watts=5)
         until("as little as it can", lambda: self.me(node)["duty"] < 0.1)
-        shown = node.expect(200, "GET", "/api/v1/power").json
-        self.assertFalse(shown["held"])
-        self.assertIn("cannot be held", shown["trouble"])
+
+        def impossible():
+            shown = node.expect(200, "GET", "/api/v1/power").json
+            return not shown["held"] and "cannot be held" in (shown["trouble"] or "")
+        until("it is said to be impossible", impossible)
         until("the alert", lambda: "power_budget" in [a["id"] for a in node.expect(200, "GET", "/api/v1/alerts").json["items"]])
         self.put(node, budget_watts=None)
         node.expect(200, "POST", job + ":cancel", {})

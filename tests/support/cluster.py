@@ -15,9 +15,11 @@ import ssl
 import sys
 import time
 
-from samovard import ADMIN, START_SECONDS_MAX, Samovard, free_port
+from samovard import ADMIN, REQUEST_SECONDS_MAX, Samovard, free_port
 
-WAIT_SECONDS_MAX = 90  # a starved machine, not a target
+WAIT_SECONDS_MAX = 120  # a starved machine, not a target
+ASK_SECONDS_MAX = 60  # likewise, of one question
+LEADERLESS_SECONDS_MAX = 60  # likewise, for an election that nobody asked for
 
 
 class Timeout(AssertionError):
@@ -59,7 +61,7 @@ class Node(Samovard):
             self.id = self.setup()["node"]["id"]
         return self
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=REQUEST_SECONDS_MAX):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -68,9 +70,21 @@ class Node(Samovard):
         return connection
 
     def setup(self):
-        return self.expect(200, "GET", "/api/v1/setup", timeout=20).json
+        return self.expect(200, "GET", "/api/v1/setup", timeout=ASK_SECONDS_MAX).json
 
-    def asks(self, path, seconds=20):
+    def expect(self, status, method, path, body=None, **more):
+        """What is wanted to succeed is asked again while nobody leads: a starved machine elects another leader now and
+        then, and who was told so knows that nothing happened."""
+        end = time.monotonic() + LEADERLESS_SECONDS_MAX
+        while True:
+            answer = self.request(method, path, body, **more)
+            if status >= 400 or answer.code != "no_quorum" or time.monotonic() >= end:
+                break
+            time.sleep(0.5)
+        assert answer.status == status, f"{method} {path}: wanted {status}, got {answer}"
+        return answer
+
+    def asks(self, path, seconds=ASK_SECONDS_MAX):
         """JSON of a GET that must succeed."""
         return self.expect(200, "GET", "/api/v1" + path, timeout=seconds).json
 
@@ -78,7 +92,7 @@ class Node(Samovard):
         return self.asks(path)["items"]
 
     def alive_and_ready(self):
-        return self.alive() and self.get("/readyz", timeout=5).status == 200
+        return self.alive() and self.get("/readyz", timeout=ASK_SECONDS_MAX).status == 200
 
     @property
     def address(self):
@@ -94,14 +108,15 @@ class Loopback:
 
     def __init__(self, beacon_port):
         self.beacon_port = beacon_port
-        self.mesh_port = free_port()
+        self.mesh_port, self.web_port = free_port(), free_port()
 
     def arguments(self):
         return ["--mesh-listen", f"127.0.0.1:{self.mesh_port}", "--discovery-loopback", "--discovery-port",
                 str(self.beacon_port)]
 
     def listen(self):
-        return "127.0.0.1:0"
+        # Not one that the system chooses: while the node is down, that could become somebody else's.
+        return f"127.0.0.1:{self.web_port}"
 
     def listen_again(self, port):
         return f"127.0.0.1:{port}"
@@ -185,7 +200,7 @@ class Cluster:
         """Begins the join; the code that the node shows on its own screen."""
         begun = via.post(f"/api/v1/peers/{node.id}:approve", {"password": ADMIN["password"]})
         assert begun.status == 202, f"approve {node.name}: {begun}"
-        shown = until(f"{node.name} shows the code", lambda: node.setup()["join"]["code"], 30)
+        shown = until(f"{node.name} shows the code", lambda: node.setup()["join"]["code"])
         code = shown.replace(" ", "")
         assert len(code) == 6 and code.isdigit(), shown
         return code
@@ -196,18 +211,18 @@ class Cluster:
         if not node.alive():
             node.start()
         if address:
-            added = via.post("/api/v1/peers:add", {"address": address}, timeout=60)
+            added = via.post("/api/v1/peers:add", {"address": address})
             assert added.status in (200, 201), f"add {address}: {added}"
         else:
             self.find(node, via)
         code = self.approve(node, via)
-        done = via.post(f"/api/v1/peers/{node.id}:confirm", {"code": code}, timeout=90)
+        done = via.post(f"/api/v1/peers/{node.id}:confirm", {"code": code})
         assert done.status == 200, f"confirm {node.name}: {done}"
         self.wait_member(node)
         return done.json
 
     def wait_member(self, node):
-        node.wait_ready(WAIT_SECONDS_MAX)
+        node.wait_ready()
         node.phase = "ready"
         node.token = self.token  # sessions are part of the common state
         until(f"{node.name} knows the cluster", lambda: any(
@@ -231,7 +246,7 @@ class Cluster:
     def leader(self):
         return self.wait_leader()
 
-    def wait_leader(self, among=None, seconds=60, but=()):
+    def wait_leader(self, among=None, seconds=WAIT_SECONDS_MAX, but=()):
         """One of `among` (those alive) whom all of them call the leader."""
         among = among or self.alive()
 
@@ -251,7 +266,7 @@ class Cluster:
 
     def state_of(self, node):
         """What every member must hold alike. The chain's head stands for everything that was ever done."""
-        verdict = node.expect(200, "POST", "/api/v1/audit:verify", timeout=60).json
+        verdict = node.expect(200, "POST", "/api/v1/audit:verify").json
         assert verdict["ok"], verdict
         state = {"entries": verdict["entries"], "head": verdict["head_hash"]}
         for path in ("/users", "/tokens", "/datasets", "/models"):
@@ -282,7 +297,7 @@ class Cluster:
             if not node.alive():
                 node.start()
         for node in self.nodes:
-            node.wait_ready(START_SECONDS_MAX)
+            node.wait_ready()
 
 
 def without_live(item):

@@ -18,7 +18,7 @@ class Dead(Exception):
 
 def ask(node, method, path, body=None, **more):
     try:
-        return node.request(method, path, body, timeout=60, **more)
+        return node.request(method, path, body, **more)
     except (OSError, http.client.HTTPException) as error:
         raise Dead(str(error)) from None
 
