@@ -46,6 +46,9 @@ struct Cluster::Impl {
     bool in_minority() const { return voters > 0 && voters_here <= voters / 2; }
   };
   Sight sight() const;
+  bool votes(const std::string& which) const;
+  Task<Result<void>> take_vote(Call call, std::string which);
+  Task<Result<void>> until_voteless(std::string which);
   Error no_leader() const;
   Db& db() const { return machine->db(); }
 

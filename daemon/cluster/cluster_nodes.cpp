@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kTextBytes = 256;
 // Far fewer than a command may have: applying one holds up the loop of every node.
 constexpr std::size_t kChangesAtOnce = 256;
+constexpr Duration kVoteKeptMax = std::chrono::seconds(30);  // of a node that is to go
+constexpr Duration kVoteLook = std::chrono::milliseconds(50);
 
 // What is not given (no addresses, no size) is left as it is.
 bool says_nothing_new(const NodeRecord& known, const NodeRecord& node) {
@@ -65,10 +67,52 @@ Task<Result<NodeRecord>> Cluster::drain_node(Call call, std::string node_id, boo
   co_return co_await impl_->change_node(std::move(call), "node.drain", std::move(body));
 }
 
+bool Cluster::Impl::votes(const std::string& which) const {
+  for (const raft::LogMember& member : log->members())
+    if (member.node_id == which) return member.voice == raft::Voice::voter;
+  return false;
+}
+
+// Who leads sees to it (Steward).
+Task<Result<void>> Cluster::Impl::until_voteless(std::string which) {
+  const MonoTime end = loop.clock().mono() + kVoteKeptMax;
+  while (votes(which)) {
+    if (loop.clock().mono() >= end)
+      co_return Error{Errc::unavailable,
+                      "the others could not take this node's vote yet, so it is still needed: see that more "
+                      "than half of the nodes are up, leave this one on, and try again. It is being drained "
+                      "meanwhile"};
+    SAMOVAR_CO_CHECK(co_await forwarder->pause(kVoteLook));
+  }
+  co_return Result<void>();
+}
+
+// A removed node is heard by nobody from that moment on, and people switch it off. Had it a vote still, the
+// others might be too few to agree on anything, even on taking it: so the vote goes first.
+Task<Result<void>> Cluster::Impl::take_vote(Call call, std::string which) {
+  const auto row = find_node(db(), which);
+  if (!forwarder || !row || row->state == NodeState::removed || !votes(which)) co_return Result<void>();
+  if (row->state == NodeState::active) {
+    if (!call.request_id.empty()) call.request_id += ".drain";
+    Fields body;
+    body.set("id", which).set("drain", true);
+    auto drained = co_await change_node(std::move(call), "node.drain", std::move(body));
+    // Nobody else is there to vote.
+    if (!drained && refusal_of(drained.error()) == Refusal::last_node) co_return Result<void>();
+    if (!drained) co_return std::move(drained).error();
+  }
+  co_return co_await until_voteless(std::move(which));
+}
+
 Task<Result<NodeRecord>> Cluster::remove_node(Call call, std::string node_id) {
+  SAMOVAR_CO_CHECK(co_await impl_->take_vote(call, node_id));
   Fields body;
   body.set("id", node_id);
-  co_return co_await impl_->change_node(std::move(call), "node.remove", std::move(body));
+  auto removed = co_await impl_->change_node(std::move(call), "node.remove", std::move(body));
+  // A change of leader may have given it the vote again.
+  if (removed && impl_->forwarder)
+    ignore(co_await impl_->until_voteless(std::move(node_id)), "it is out, and its vote will be");
+  co_return removed;
 }
 
 Task<Result<void>> Cluster::change_copies(Call call, std::vector<CopyChange> changes) {

@@ -90,11 +90,13 @@ Task<Result<Bytes>> Forwarder::interruptible(std::function<void(Done)> start, st
   co_return co_await from_callback<Result<Bytes>>(std::move(begin));
 }
 
-Task<void> Forwarder::pause(Duration time) {
+Task<Result<void>> Forwarder::pause(Duration time) {
   std::function<void(Done)> start = [this, time](Done done) {
     loop_.after(time, [done = std::move(done)] { done(Bytes()); });
   };
-  ignore(co_await interruptible(std::move(start)), "the caller looks for itself what has become of it");
+  auto over = co_await interruptible(std::move(start));
+  if (!over) co_return std::move(over).error();
+  co_return Result<void>();
 }
 
 Task<Result<Bytes>> Forwarder::propose(Bytes command) {
@@ -191,7 +193,7 @@ Task<Result<Bytes>> Forwarder::submit(Command command) {
       repeated.add(1);
     }
     if (loop_.clock().mono() + kPause >= end) break;
-    co_await pause(kPause);
+    ignore(co_await pause(kPause), "the next try finds out what has become of us");
   }
   if (asked) co_return outcome_unknown();
   co_return view_.no_leader();

@@ -75,6 +75,9 @@ class Forwarder {
   // Ends what waits with Errc::unavailable; takes nothing new.
   void stop();
 
+  // For whoever waits for something that the state does not tell of. Errc::unavailable: stop() came first.
+  Task<Result<void>> pause(Duration time);
+
  private:
   using Done = std::function<void(Result<Bytes>)>;
 
@@ -84,7 +87,6 @@ class Forwarder {
   Task<Result<ProposeAnswer>> ask(std::string leader, ProposeQuestion question, Duration deadline,
                                   bool may_repeat = false);
   Task<Result<void>> wait_applied(std::uint64_t index, Duration deadline);
-  Task<void> pause(Duration time);
   // Ended by `start`'s callback or by stop(), whichever comes first; with `asked`, also when that node no
   // longer leads.
   Task<Result<Bytes>> interruptible(std::function<void(Done)> start, std::string asked = {});

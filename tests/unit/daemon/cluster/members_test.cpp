@@ -131,6 +131,22 @@ TEST_F(MembersTest, ARemovedNodeLeavesTheLogAndIsNotHeard) {
   ASSERT_TRUE(wait(at(first).create_user(call(), user("after"))));
 }
 
+// As people do who wait for nothing but the answer. Of two, the one that is left is enough only when the vote
+// of the other went before it did.
+TEST_F(MembersTest, WhoIsRemovedMayBeSwitchedOffAtOnce) {
+  found("nod_a");
+  if (HasFatalFailure()) return;
+  join("nod_b", "nod_a");
+  if (HasFatalFailure()) return;
+  const std::string gone = leader();
+  const std::string stays = other_than(gone);
+  const auto removed = wait(at(stays).remove_node(call(), gone));
+  ASSERT_TRUE(removed) << removed.error().message();
+  stop(gone);
+  const auto made = wait(at(stays).create_user(call(), user("after")));
+  ASSERT_TRUE(made) << made.error().message();
+}
+
 TEST_F(MembersTest, AFourthStandsByAndVotesForOneThatIsGone) {
   grace_ = std::chrono::seconds(1);
   three();
