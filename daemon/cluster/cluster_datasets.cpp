@@ -104,6 +104,7 @@ Task<Result<Dataset>> Cluster::commit_dataset(Call call, NewDataset manifest) {
   if (manifest.dataset.id.empty()) manifest.dataset.id = impl_->new_id("dst");
   Fields body = encode_manifest(manifest);
   if (impl_->level() >= 2) encode_places(manifest, impl_->node_id, body);
+  if (impl_->level() >= 5) body.set("must_be_held", true);
   co_return co_await impl_->change_dataset(std::move(call), "dataset.commit", std::move(body));
 }
 

@@ -147,6 +147,29 @@ TEST_F(MembersTest, WhoIsRemovedMayBeSwitchedOffAtOnce) {
   ASSERT_TRUE(made) << made.error().message();
 }
 
+TEST_F(MembersTest, NothingIsKeptThatOnlyARemovedNodeHolds) {
+  three();
+  const std::string stays = leader();
+  const std::string gone = other_than(stays);
+  NewDataset manifest;
+  manifest.dataset.name = "Ward 6";
+  manifest.dataset.owner_id = at(stays).user_by_name("anna")->id;
+  manifest.version.created_by = manifest.dataset.owner_id;
+  manifest.version.schema_json = "{\"columns\":[{\"name\":\"a\"}]}";
+  manifest.version.options_json = "{}";
+  manifest.version.wrapped_key = Bytes(72, 1);
+  manifest.wrapped_source_key = Bytes(72, 2);
+  manifest.source.node_ids = {gone};
+  ASSERT_TRUE(wait(at(stays).remove_node(call(), gone)));
+  const auto lost = wait(at(stays).commit_dataset(call(), manifest));
+  ASSERT_FALSE(lost);
+  EXPECT_NE(lost.error().message().find("removed meanwhile"), std::string::npos) << lost.error().message();
+  manifest.source.node_ids = {gone, stays};
+  const auto kept = wait(at(stays).commit_dataset(call(), manifest));
+  ASSERT_TRUE(kept) << kept.error().message();
+  EXPECT_EQ(at(stays).stored_file(kept->id + "/source")->holders, std::vector<std::string>{stays});
+}
+
 TEST_F(MembersTest, AFourthStandsByAndVotesForOneThatIsGone) {
   grace_ = std::chrono::seconds(1);
   three();
