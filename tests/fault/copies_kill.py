@@ -135,6 +135,7 @@ def heal_by_reading(cluster):
     done = until("the ingest ends", lambda op=begin_ingest(reader, "Rotten", table(77)): ended(reader, op), 240)
     dataset = done["dataset_id"]
     holder = cluster.by_id(reader.asks(f"/datasets/{dataset}/shards")["items"][0]["nodes"][0]["id"])
+    until("the holder knows of it", lambda: holder.asks(f"/datasets/{dataset}/shards"))  # it may hear of it later than we
     path = pathlib.Path(holder.state_dir) / "data" / "versions" / f"{dataset}.1" / "0"
     good = path.read_bytes()
     middle = len(good) // 2
