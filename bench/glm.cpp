@@ -12,9 +12,9 @@
 #include <fstream>
 #include <list>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/disk.hpp"
+#include "base/json.hpp"
 #include "bench/bench.hpp"
 #include "bench/click_text.hpp"
 #include "bench/planted_clicks.hpp"

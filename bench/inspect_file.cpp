@@ -9,9 +9,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.hpp"
 #include "bench/sources.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"

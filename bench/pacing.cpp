@@ -7,10 +7,10 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
+#include "base/json.hpp"
 #include "bench/bench.hpp"
 #include "daemon/jobs/train_runner.hpp"
 #include "daemon/store/shard_file.hpp"

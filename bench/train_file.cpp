@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
+#include "base/json.hpp"
 #include "bench/bench.hpp"
 #include "bench/sources.hpp"
 #include "daemon/ingest/detect.hpp"

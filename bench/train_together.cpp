@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.hpp"
 #include "bench/bench.hpp"
 #include "trainer/sync/local_group.hpp"
 #include "trainer/train.hpp"

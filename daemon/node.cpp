@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/alerts.hpp"
 #include "daemon/api/auth.hpp"

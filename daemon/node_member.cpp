@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/failpoint.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/api/ca_wraps.hpp"
 #include "daemon/api/event_text.hpp"

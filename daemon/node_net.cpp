@@ -1,8 +1,8 @@
 #include "daemon/node_net.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/api/event_text.hpp"
 #include "daemon/api/json_body.hpp"

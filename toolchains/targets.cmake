@@ -95,6 +95,8 @@ function(samovar_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
+  # What is tested is compiled as it is shipped; what tests it need not be quick, but quickly compiled.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   gtest_discover_tests(${name} TEST_PREFIX ${name}. PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
     DISCOVERY_TIMEOUT 120)
 endfunction()

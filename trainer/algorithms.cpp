@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec.hpp"
 #include "trainer/spec_power.hpp"

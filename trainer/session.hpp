@@ -4,12 +4,12 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json.hpp"
 #include "trainer/solvers/problem.hpp"
 #include "trainer/train.hpp"
 

@@ -4,13 +4,13 @@
 // Threading: values.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "trainer/data/schema.hpp"
 

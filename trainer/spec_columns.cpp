@@ -1,8 +1,8 @@
 #include "trainer/spec_columns.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

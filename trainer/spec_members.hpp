@@ -4,12 +4,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "trainer/spec.hpp"
 #include "trainer/spec_columns.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
 #include "trainer/evaluate/evaluate.hpp"
 #include "trainer/evaluate/folds.hpp"
 #include "trainer/features/advice.hpp"

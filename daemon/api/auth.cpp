@@ -1,8 +1,8 @@
 #include "daemon/api/auth.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/cidr.hpp"
 #include "daemon/api/problem.hpp"
 #include "daemon/api/text.hpp"

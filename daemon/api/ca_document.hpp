@@ -2,11 +2,11 @@
 //
 // Threading: pure, but for load().
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "daemon/cluster/cluster.hpp"
 #include "security/secret_box.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
+#include "base/json.hpp"
 #include "daemon/api/ca_document.hpp"
 #include "security/password_wrap.hpp"
 #include "security/secret_box.hpp"

@@ -1,8 +1,8 @@
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"

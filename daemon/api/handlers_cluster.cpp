@@ -1,7 +1,7 @@
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/handlers_power.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,11 +1,11 @@
 // What is in a data set: schema, first rows, profile, pieces, and all of it as a file.
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/json.hpp"
 #include "daemon/api/data_support.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"

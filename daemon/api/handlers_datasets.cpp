@@ -1,6 +1,6 @@
 // Data sets: made, listed, changed, shared, put into the bin and out of it, destroyed.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/data_support.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/idempotency.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/event_hub.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/problem.hpp"

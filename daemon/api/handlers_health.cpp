@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/metrics.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"

@@ -2,8 +2,8 @@
 // service from daemon/cluster/model_rights.hpp.
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/idempotency.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,7 +1,7 @@
 // Versions of models: shown, promoted, protected, removed, exported, imported, compared.
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
+#include "base/json.hpp"
 #include "daemon/api/data_support.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"

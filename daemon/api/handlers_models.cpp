@@ -1,6 +1,6 @@
 // Models: listed, described, handed over, shared, rolled back, taken out of production.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/data_support.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"

@@ -1,8 +1,8 @@
 // The Open Inference Protocol, version 2: https://github.com/kserve/open-inference-protocol
 //
 // Errors are its own {"error": …}, of status 400 unless another one says more.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/model_support.hpp"

@@ -1,7 +1,7 @@
 // Work that takes longer than a request: looked at, and called off, by those who began it and by
 // administrators.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/ca_wraps.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,9 +1,8 @@
 // The power budget: what is set, what holds now and why, and how every node stands with it.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/handlers_power.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,6 +1,6 @@
 // Predictions for a few rows, as JSON.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/model_support.hpp"

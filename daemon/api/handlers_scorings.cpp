@@ -1,6 +1,6 @@
 // Batches of predictions: over a data set or an uploaded file, with the result as CSV.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/api/data_support.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/idempotency.hpp"

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/api/ca_wraps.hpp"
 #include "daemon/api/handlers.hpp"

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"

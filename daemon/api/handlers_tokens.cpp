@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.hpp"
 #include "daemon/api/cidr.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/idempotency.hpp"

@@ -3,9 +3,8 @@
 // An upload belongs to its user, not to a session; what an answer gives as Upload-Offset is on the disk.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/handlers.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/problem.hpp"

@@ -1,9 +1,9 @@
 #include "daemon/api/json_body.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace samovar::api {

@@ -2,10 +2,10 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
+#include "base/json.hpp"
 #include "daemon/api/event_hub.hpp"
 #include "daemon/api/event_text.hpp"
 #include "daemon/api/views_models.hpp"

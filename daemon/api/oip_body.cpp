@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
+#include "base/json.hpp"
 #include "daemon/api/json_body.hpp"
 #include "daemon/api/predict_body.hpp"
 

@@ -1,7 +1,7 @@
 #include "daemon/api/predict_body.hpp"
+#include "base/json.hpp"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "daemon/api/problem.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/types.hpp"
 

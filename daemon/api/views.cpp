@@ -1,9 +1,8 @@
 #include "daemon/api/views.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "security/token.hpp"
 
 namespace samovar::api {

@@ -1,8 +1,7 @@
 #include "daemon/api/views_data.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/ids.hpp"
+#include "base/json.hpp"
 
 namespace samovar::api {
 namespace {

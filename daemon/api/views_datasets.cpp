@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/members.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/views_models.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 

@@ -1,7 +1,7 @@
 // Links, neighbours, joins and what the doctor found, as clients see them.
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/views.hpp"
 #include "security/short_id.hpp"
 

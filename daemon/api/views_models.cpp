@@ -1,8 +1,7 @@
 #include "daemon/api/views_models.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 #include "daemon/cluster/model_rights.hpp"
 

@@ -1,8 +1,8 @@
 // The live views: node, sample, cluster, alerts.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/node_report.hpp"
 #include "daemon/api/time_zone.hpp"
 #include "daemon/api/views.hpp"

@@ -1,8 +1,7 @@
 // completion, version, help; hidden: __complete, __man, __reference, from which packages and docs are made.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/text_table.hpp"

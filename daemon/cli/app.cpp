@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/text_table.hpp"
 #include "daemon/cli/trust.hpp"
 

@@ -1,8 +1,7 @@
 // data: keeping data sets: bin, sharing, the sample, checking the disk.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/data_support.hpp"
 #include "daemon/cli/nouns.hpp"

@@ -1,10 +1,10 @@
 // What the commands of `samovar data` share.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "daemon/cli/args.hpp"
 #include "daemon/cli/view.hpp"

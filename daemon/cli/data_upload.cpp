@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/data_support.hpp"
 #include "daemon/cli/nouns.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nodes.hpp"
 #include "daemon/cli/nouns.hpp"

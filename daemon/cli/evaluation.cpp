@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/view.hpp"
 

@@ -1,8 +1,7 @@
 // join: on a new machine, into a cluster that invited it with five words, typed or carried over in a file.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/config.hpp"
 #include "daemon/cli/nouns.hpp"

@@ -1,8 +1,7 @@
 // models: what was trained or imported, how good it is, which version serves.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/evaluation.hpp"
 #include "daemon/cli/model_support.hpp"

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/model_support.hpp"
 #include "daemon/cli/nouns.hpp"

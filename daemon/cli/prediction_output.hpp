@@ -2,11 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "daemon/cli/row_reader.hpp"
 
 namespace samovar::cli {

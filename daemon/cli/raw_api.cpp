@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/view.hpp"

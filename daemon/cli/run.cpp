@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/text_table.hpp"
 #include "daemon/cli/texts.hpp"

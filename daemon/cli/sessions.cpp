@@ -1,8 +1,7 @@
 // sessions: who is logged in where.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/view.hpp"

@@ -1,8 +1,7 @@
 // init and unlock: what a box needs before anybody can log in.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nouns.hpp"
 #include "daemon/cli/text_table.hpp"

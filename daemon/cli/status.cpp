@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/nodes.hpp"
 #include "daemon/cli/nouns.hpp"

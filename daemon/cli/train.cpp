@@ -1,8 +1,7 @@
 // train: from a data set and a target to a job.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/app.hpp"
 #include "daemon/cli/data_support.hpp"
 #include "daemon/cli/job_follow.hpp"

@@ -3,9 +3,9 @@
 // Ownership: borrows App, which outlives it.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "daemon/cli/digest.hpp"
 #include "daemon/cli/progress.hpp"

@@ -1,9 +1,9 @@
 #include "daemon/cluster/fields.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace samovar::cluster {

@@ -1,8 +1,8 @@
 #include "daemon/ingest/column_change.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace samovar::ingest {

@@ -1,6 +1,6 @@
 // Detection and hints as JSON. A detection comes back from the sandbox: it is checked like any outside bytes.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/options_json.hpp"
 #include "daemon/ingest/utf8.hpp"

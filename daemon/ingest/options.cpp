@@ -1,8 +1,8 @@
 #include "daemon/ingest/options.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/ingest/options_json.hpp"
 
 namespace samovar::ingest {

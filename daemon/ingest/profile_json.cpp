@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/ingest/profile.hpp"
 #include "daemon/ingest/utf8.hpp"
 

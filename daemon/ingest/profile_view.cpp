@@ -1,7 +1,7 @@
 // What is left of a profile for those who may not see rows, and what a chosen target adds to it.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/ingest/profile.hpp"
 
 namespace samovar::ingest {

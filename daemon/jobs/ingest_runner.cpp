@@ -6,10 +6,10 @@
 
 #include <cerrno>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/failpoint.hpp"
+#include "base/json.hpp"
 #include "daemon/jobs/worker_process.hpp"
 #include "trainer/data/schema.hpp"
 

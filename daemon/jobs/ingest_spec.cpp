@@ -1,7 +1,6 @@
 #include "daemon/jobs/ingest_spec.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/ingest/options.hpp"
 
 namespace samovar::jobs {

@@ -1,11 +1,11 @@
 #include "daemon/jobs/job_advice.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace samovar::jobs {

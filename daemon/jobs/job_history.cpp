@@ -1,9 +1,9 @@
 #include "daemon/jobs/job_history.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 namespace samovar::jobs {
 namespace {

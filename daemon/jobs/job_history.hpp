@@ -8,13 +8,13 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "daemon/jobs/model_service.hpp"
 #include "daemon/jobs/train_protocol.hpp"

@@ -9,10 +9,9 @@
 // After a cut before the commit, recover() takes the source back to the uploads and removes the rest.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/command.hpp"
 #include "daemon/cluster/name_key.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/dataset_rights.hpp"
 #include "daemon/ingest/profile.hpp"

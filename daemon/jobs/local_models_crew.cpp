@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/failpoint.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/jobs/energy_error.hpp"
 #include "daemon/jobs/local_models_work.hpp"

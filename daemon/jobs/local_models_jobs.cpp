@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/command.hpp"
 #include "daemon/cluster/dataset_rights.hpp"

@@ -1,10 +1,9 @@
 // The registry: what there is of models, who may use them, which one serves, and how they leave the box.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/model_rights.hpp"
 #include "daemon/jobs/local_models_work.hpp"

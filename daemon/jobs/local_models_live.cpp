@@ -1,8 +1,8 @@
 // How jobs stand, told by the node that looks after each to all others, so that every node shows the same:
 // a short message twice a second with what is new, and the whole history for whoever missed something.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/failpoint.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"

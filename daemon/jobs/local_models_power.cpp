@@ -2,8 +2,7 @@
 // deadlines.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 
 namespace samovar::jobs {

@@ -2,8 +2,7 @@
 // on the cpu pool.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/model_rights.hpp"
 #include "daemon/jobs/local_models_work.hpp"

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/cluster/model_rights.hpp"
 #include "daemon/jobs/local_models_work.hpp"

@@ -10,11 +10,11 @@
 
 #include <algorithm>
 #include <future>
-#include <nlohmann/json.hpp>
 
 #include "base/encoding.hpp"
 #include "base/failpoint.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 
 #include "base/bytes.hpp"
 #include "base/clock.hpp"
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "base/task.hpp"
 #include "daemon/cluster/model_types.hpp"

@@ -1,9 +1,9 @@
 // How urgent a job is, as people write it: a word or a number.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json.hpp"
 #include "daemon/cluster/model_types.hpp"
 
 namespace samovar::jobs {

@@ -1,7 +1,7 @@
 #include "daemon/jobs/scheduler.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace samovar::jobs {

@@ -1,8 +1,8 @@
 #include "daemon/power/power_message.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::power {
 namespace {

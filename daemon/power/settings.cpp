@@ -1,10 +1,10 @@
 #include "daemon/power/settings.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::power {
 namespace {

@@ -1,8 +1,7 @@
 #include "daemon/worker/job.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/clock.hpp"
+#include "base/json.hpp"
 #include "daemon/cluster/dataset_types.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/pipeline.hpp"

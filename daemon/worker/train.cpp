@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/failpoint.hpp"
+#include "base/json.hpp"
 #include "daemon/store/staging.hpp"
 #include "daemon/worker/exchange.hpp"
 #include "daemon/worker/peer_link.hpp"

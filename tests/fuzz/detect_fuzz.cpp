@@ -1,9 +1,9 @@
 // Detection over whatever bytes: its answer survives JSON and fits a schema, or there is a sentence.
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/assert.hpp"
+#include "base/json.hpp"
 #include "daemon/ingest/detect.hpp"
 #include "daemon/ingest/line_parser.hpp"
 

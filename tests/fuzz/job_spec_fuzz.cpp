@@ -1,8 +1,8 @@
 // Specs of jobs, as anybody who may train sends them.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "trainer/spec.hpp"
 
 using namespace samovar;

@@ -1,7 +1,7 @@
 // Bodies of requests: strict JSON, then fields of every type, whatever comes.
-#include <nlohmann/json.hpp>
 
 #include "base/assert.hpp"
+#include "base/json.hpp"
 #include "daemon/api/cidr.hpp"
 #include "daemon/api/json_body.hpp"
 

@@ -1,9 +1,9 @@
 // Requests of the Open Inference Protocol: whatever the bytes, columns of one length or a sentence; and an
 // answer to each that is taken.
-#include <nlohmann/json.hpp>
 
 #include "base/assert.hpp"
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "daemon/api/oip_body.hpp"
 #include "daemon/api/predict_body.hpp"
 

@@ -1,9 +1,9 @@
 // Feature pipelines as models that are imported have them: what is taken can be used.
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "trainer/features/pipeline.hpp"
 
 using namespace samovar;

@@ -1,8 +1,8 @@
 // A profile comes from the process that parses outside bytes: what is done with it must bear anything.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "daemon/ingest/profile.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

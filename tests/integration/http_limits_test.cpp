@@ -1,6 +1,6 @@
 // Each limit is refused with its own status, and smuggling finds no crack.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "tests/integration/http_fixture.hpp"
 
 namespace samovar::test {

@@ -40,6 +40,8 @@ WALLS = [
     (r"(raft\.h|raft/|uv\.h|uv/)", [r"daemon/raft/[^/]+\.cpp", r"daemon/raft/native\.hpp"]),
     (r"(zstd|zstd_errors|lzma|lz4)\.h", [r"daemon/ingest/[^/]+\.cpp", r"trainer/data/[^/]+\.cpp"]),
     (r"zlib\.h", [r"base/[^/]+\.cpp", r"security/[^/]+\.cpp", r"daemon/[a-z]+/[^/]+\.cpp"]),
+    # Compiled once there for all who use it; json_fwd.hpp is free.
+    (r"nlohmann/json\.hpp", [r"base/json\.hpp"]),
     (r"sqlite3\.h", [r"daemon/cluster/[^/]+\.cpp"]),
     (r"sodium(\.h|/)", [r"security/[^/]+\.cpp"]),
     (r"seccomp\.h", [r"daemon/worker/[^/]+\.cpp"]),

@@ -76,6 +76,7 @@ class Layers(Tree):
             "daemon/api/b.cpp": "uv.h", "daemon/raft/a.hpp": "raft/uv.h", "kernels/cpu/a.cpp": "cuda_runtime.h",
             "daemon/power/a.cpp": "sodium.h", "base/b.hpp": "boost/asio/post.hpp", "base/b.cpp": "boost/asio/ssl.hpp",
             "daemon/node.cpp": "curl/curl.h", "daemon/api/http.hpp": "boost/asio/ssl.hpp", "daemon/cli/a.cpp": "openssl/evp.h",
+            "daemon/cli/b.cpp": "nlohmann/json.hpp",
         }
         for name, header in violations.items():
             self.put(name, f"#include <{header}>\n")
@@ -85,7 +86,8 @@ class Layers(Tree):
         for name, header in {
                 "daemon/net/a.cpp": "openssl/ssl.h", "security/a.cpp": "openssl/evp.h", "daemon/api/a.cpp": "boost/asio/ssl.hpp",
                 "daemon/raft/a.cpp": "raft.h", "daemon/raft/b.cpp": "uv.h", "daemon/cluster/a.cpp": "sqlite3.h",
-                "kernels/cuda/a.cu": "cuda_runtime.h", "base/a.cpp": "boost/asio/post.hpp", "security/b.cpp": "sodium.h"}.items():
+                "kernels/cuda/a.cu": "cuda_runtime.h", "base/a.cpp": "boost/asio/post.hpp", "security/b.cpp": "sodium.h",
+                "base/json.hpp": "nlohmann/json.hpp", "daemon/api/b.hpp": "nlohmann/json_fwd.hpp"}.items():
             self.put(name, f"#include <{header}>\n")
         self.assertEqual(self.found(layers.check), [])
 

@@ -1,7 +1,7 @@
 #include "trainer/data/schema.hpp"
+#include "base/json.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "trainer/evaluate/importance.hpp"
 #include "trainer/evaluate/metrics.hpp"
 #include "trainer/evaluate/subgroups.hpp"

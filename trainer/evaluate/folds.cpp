@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "trainer/solvers/distributions.hpp"
 
 namespace samovar::trainer {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json.hpp"
 #include "trainer/data/order.hpp"
 #include "trainer/evaluate/metrics.hpp"
 

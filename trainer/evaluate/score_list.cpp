@@ -1,9 +1,9 @@
 #include "trainer/evaluate/score_list.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::trainer {
 

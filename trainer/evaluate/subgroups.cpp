@@ -1,7 +1,7 @@
 #include "trainer/evaluate/subgroups.hpp"
+#include "base/json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::trainer {
 

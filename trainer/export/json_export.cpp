@@ -1,8 +1,8 @@
 // A model as JSON, complete: it comes back by import_model as the same bytes.
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "trainer/export/exports.hpp"
 #include "trainer/export/number_text.hpp"
 #include "trainer/models/model_json.hpp"

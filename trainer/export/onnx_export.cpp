@@ -9,9 +9,9 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.hpp"
 #include "trainer/export/exports.hpp"
 #include "trainer/export/onnx_graph.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "trainer/export/onnx_graph.hpp"
 #include "trainer/export/onnx_tensor.hpp"
 #include "trainer/export/protobuf.hpp"

@@ -1,10 +1,10 @@
 #include "trainer/features/pipeline.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/assert.hpp"
+#include "base/json.hpp"
 #include "trainer/features/batch_columns.hpp"
 #include "trainer/features/columns.hpp"
 #include "trainer/features/fit.hpp"

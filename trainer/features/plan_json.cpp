@@ -2,11 +2,11 @@
 
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/json.hpp"
 #include "trainer/features/values.hpp"
 #include "trainer/models/strict_json.hpp"
 

@@ -1,8 +1,8 @@
 #include "trainer/features/signature.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace samovar::trainer {

@@ -1,8 +1,8 @@
 #include "trainer/models/glm_parameters.hpp"
+#include "base/json.hpp"
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::trainer {
 

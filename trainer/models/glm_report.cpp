@@ -1,8 +1,8 @@
 #include "trainer/models/glm_report.hpp"
+#include "base/json.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace samovar::trainer {
 

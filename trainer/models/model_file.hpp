@@ -8,9 +8,9 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm.hpp"

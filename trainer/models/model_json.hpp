@@ -3,8 +3,8 @@
 // Threading: pure functions.
 // Format:    docs/formats/model.md
 #pragma once
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
 #include "kernels/kernels.hpp"
 #include "trainer/models/model_file.hpp"
 #include "trainer/models/reasons.hpp"

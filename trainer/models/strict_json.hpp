@@ -4,11 +4,11 @@
 // Threading: pure functions.
 #pragma once
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 
 namespace samovar::trainer {

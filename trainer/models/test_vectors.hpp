@@ -4,10 +4,10 @@
 // Threading: pure functions.
 // Format:    docs/formats/model.md
 #pragma once
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "trainer/features/pipeline.hpp"
 #include "trainer/models/glm.hpp"

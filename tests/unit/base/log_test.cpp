@@ -6,10 +6,10 @@
 
 #include <limits>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/log_format.hpp"
 
 namespace samovar::log {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "tests/support/memory_table.hpp"
 #include "trainer/data/order.hpp"
 #include "trainer/train.hpp"

@@ -3,12 +3,12 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/asio_loop.hpp"
+#include "base/json.hpp"
 #include "base/pool.hpp"
 #include "base/rng.hpp"
 #include "daemon/api/auth.hpp"

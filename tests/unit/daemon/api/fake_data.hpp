@@ -2,12 +2,12 @@
 // test put there.
 #pragma once
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json.hpp"
 #include "daemon/cluster/cluster.hpp"
 #include "daemon/jobs/data_service.hpp"
 

@@ -1,9 +1,9 @@
 // openapi.json and the route table say the same: paths, methods, rights, and references that resolve.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.hpp"
 #include "daemon/api/auth.hpp"
 #include "daemon/api/handlers.hpp"
 #include "tests/unit/daemon/api/box.hpp"

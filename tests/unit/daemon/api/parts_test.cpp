@@ -1,10 +1,9 @@
 // The small parts: strict JSON, address ranges, time zones, brakes on guessing, problem details.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/disk.hpp"
 #include "base/ids.hpp"
+#include "base/json.hpp"
 #include "daemon/api/attempts.hpp"
 #include "daemon/api/cidr.hpp"
 #include "daemon/api/json_body.hpp"

@@ -1,8 +1,7 @@
 #include "daemon/api/refusal.hpp"
+#include "base/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace samovar::api {
 namespace {

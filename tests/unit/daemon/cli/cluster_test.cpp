@@ -2,10 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fake_box.hpp"
+
+#include "base/json.hpp"
 
 namespace samovar::cli {
 namespace {

@@ -1,8 +1,7 @@
 // samovar data … on data sets that are there, against canned answers.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/config.hpp"
 #include "fake_box.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "daemon/cli/digest.hpp"
 #include "fake_box.hpp"
 

@@ -1,9 +1,9 @@
 // Jobs, models and predictions as scripts and people get them, byte for byte; see golden_test.cpp.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "fake_box.hpp"
+
+#include "base/json.hpp"
 
 namespace samovar::cli {
 namespace {

@@ -2,9 +2,9 @@
 // if it is meant, replace the file in golden/ by the text the test prints.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "fake_box.hpp"
+
+#include "base/json.hpp"
 
 namespace samovar::cli {
 namespace {

@@ -1,9 +1,9 @@
 // samovar jobs … against canned answers.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "fake_box.hpp"
+
+#include "base/json.hpp"
 
 namespace samovar::cli {
 namespace {

@@ -1,8 +1,7 @@
 // samovar models … that change something or take a file, against canned answers.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/config.hpp"
 #include "daemon/cli/digest.hpp"
 #include "fake_box.hpp"

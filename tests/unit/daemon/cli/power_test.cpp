@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "fake_box.hpp"
+
+#include "base/json.hpp"
 
 namespace samovar::cli {
 namespace {

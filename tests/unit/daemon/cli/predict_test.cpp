@@ -1,8 +1,7 @@
 // samovar predict: one row, and files of any length.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/config.hpp"
 #include "fake_box.hpp"
 

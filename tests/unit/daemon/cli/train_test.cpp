@@ -1,8 +1,7 @@
 // samovar train …: flags into a specification, and waiting for what comes of it.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "daemon/cli/config.hpp"
 #include "fake_box.hpp"
 

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "tests/unit/daemon/ingest/input_support.hpp"
 
 namespace samovar::ingest {

@@ -1,9 +1,8 @@
 #include "daemon/jobs/job_advice.hpp"
+#include "base/json.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace samovar::jobs {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/disk.hpp"
+#include "base/json.hpp"
 #include "daemon/store/shard_file.hpp"
 #include "daemon/store/staging.hpp"
 #include "security/init.hpp"

@@ -1,8 +1,7 @@
 #include "daemon/ingest/worker_protocol.hpp"
+#include "base/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace samovar::ingest {
 namespace {

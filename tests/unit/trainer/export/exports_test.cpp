@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.hpp"
 #include "tests/support/memory_table.hpp"
 #include "tests/support/random_model.hpp"
 #include "tests/support/temp_dir.hpp"

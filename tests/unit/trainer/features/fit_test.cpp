@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "tests/support/memory_table.hpp"
 #include "tests/unit/trainer/features/fitted.hpp"
 #include "trainer/features/advice.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "tests/support/memory_table.hpp"
 #include "tests/unit/trainer/features/fitted.hpp"
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/encoding.hpp"
+#include "base/json.hpp"
 #include "tests/support/memory_table.hpp"
 #include "tests/support/random_model.hpp"
 #include "tests/unit/trainer/features/fitted.hpp"
