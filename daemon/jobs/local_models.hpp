@@ -201,6 +201,7 @@ class LocalModels final : public ModelService {
   Task<void> until_quiet(RunPtr run);
   Task<void> until_worked(RunPtr run);
   void stop_workers(const RunPtr& run, bool save);
+  bool is_of_our_version(const std::string& node_id) const;
   std::vector<std::string> nodes_up(const Run& run) const;
   std::string node_name(const std::string& id) const;
   void on_news(const std::string& from, const JobNews& news);

@@ -8,6 +8,7 @@
 #include "base/failpoint.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
+#include "daemon/cluster/command.hpp"
 #include "daemon/jobs/energy_error.hpp"
 #include "daemon/jobs/local_models_work.hpp"
 #include "daemon/jobs/pause.hpp"
@@ -73,11 +74,20 @@ std::string LocalModels::node_name(const std::string& id) const {
   return node && !node->name.empty() ? node->name : security::short_node_id(id);
 }
 
+// What workers of a job tell each other has no form that two versions agree on
+// (docs/formats/parameter-exchange.md): while a cluster is being upgraded, a job trains on the nodes that run
+// the program of its home.
+bool LocalModels::is_of_our_version(const std::string& node_id) const {
+  if (node_id == self()) return true;
+  const auto node = cluster_.node(node_id);
+  return node && node->version == SAMOVAR_VERSION && node->level == cluster::kCommandVersion;
+}
+
 std::vector<std::string> LocalModels::nodes_up(const Run& run) const {
   if (run.alone || !options_.nodes) return {self()};
   std::vector<std::string> up;
   for (const auto& node : options_.nodes()) {
-    if ((!node.reachable && node.id != self()) || node.draining) continue;
+    if ((!node.reachable && node.id != self()) || node.draining || !is_of_our_version(node.id)) continue;
     const auto full = run.full.find(node.id);
     if (full == run.full.end() || full->second.until <= loop_.clock().mono()) up.push_back(node.id);
   }
@@ -315,6 +325,12 @@ Task<Result<void>> LocalModels::carry_out_once(RunPtr run, cluster::JobRecord re
                                              crew.working().size() == 1 ? "node" : "nodes");
         history.event(cluster_.now(), "began", "", text);
         log_line(run->job_id, "info", text);
+        for (const auto& node : options_.nodes())
+          if (!is_of_our_version(node.id))
+            log_line(run->job_id, "info",
+                     fmt::format("{} does not take part: it runs another version than {}. It takes part "
+                                 "once both run the same one.",
+                                 node_name(node.id), node_name(self())));
       }
       auto announced = co_await announce(run);
       if (!announced) {

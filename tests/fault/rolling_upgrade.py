@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Nodes of a cluster under write load are stopped one after the other and started with another program, as a package's
-upgrade does. The cluster stays writable, nothing acknowledged is lost, and old and new work together in between.
+upgrade does. The cluster stays writable, nothing acknowledged is lost, and old and new work together in between: what one
+takes in, all have, and what one trains ends well, on the nodes that run the program of its home.
 
     rolling_upgrade.py SAMOVARD [--old SAMOVARD] [--nodes N] [--writers N] [--seed S]
 
@@ -23,7 +24,8 @@ ROWS = 2000
 
 def ingest(node, name):
     rng = random.Random(name)
-    content = "id,number\n" + "".join(f"{i},{rng.random():.6f}\n" for i in range(ROWS))
+    content = "id,number,late\n" + "".join(f"{i},{number:.6f},{'yes' if number + rng.random() > 1 else 'no'}\n"
+                                            for i, number in ((i, rng.random()) for i in range(ROWS)))
     made = node.expect(201, "PUT", "/api/v1/uploads/t.csv", content.encode(), headers={"Content-Type": "application/octet-stream"}).json
     begun = node.expect(202, "POST", "/api/v1/datasets", {"upload_id": made["id"], "name": name}).json
 
@@ -33,6 +35,20 @@ def ingest(node, name):
     done = until(f"{name}: the ingest ends", over, 120)
     assert done["state"] == "done", done
     return done["dataset_id"]
+
+
+def train(node, dataset):
+    """The ids of the nodes that took part."""
+    spec = {"kind": "glm", "name": "late", "dataset": dataset, "target": "late", "ignore": ["id"],
+            "parameters": {"solver": "adagrad", "passes": 20, "early_stop": False}}
+    job = node.expect(201, "POST", "/api/v1/jobs", spec).json["id"]
+
+    def over():
+        now = node.asks("/jobs/" + job)
+        return now if now["state"] not in ("queued", "running") else None
+    done = until(f"{node.name}: the training ends", over, 180)
+    assert done["state"] == "done", done
+    return {worker["node_id"] for worker in node.asks(f"/jobs/{job}/metrics")["workers"]}
 
 
 def rows_of(node, dataset):
@@ -81,6 +97,12 @@ def main():
             datasets.append(ingest(order[(number + 1) % len(order)], f"Mixed {number}"))
             for each in cluster.nodes:  # one that follows hears of it a moment later
                 until(f"{each.name} has all rows", lambda n=each: [rows_of(n, d) for d in datasets] == [ROWS] * len(datasets))
+            # Nodes of one program train together.
+            new = {n.id for n in order[:number + 1]}
+            took_part = train(node, datasets[0])
+            print(f"    trained on {len(took_part)} of {len(new)} with the new program")
+            if options.old:
+                assert took_part <= new, f"{took_part - new} run another program than {node.name}"
             story.failed()
         story.end_writers()
         lost, twice = story.verify()
