@@ -193,6 +193,7 @@ class Replicas {
   void count(const std::vector<cluster::StoredFile>& files, const std::vector<cluster::StorageNode>& nodes);
   Task<void> move(cluster::Transfer transfer, Bytes hash);
   Task<void> forget(std::vector<cluster::Removal> removals);
+  Task<Result<std::vector<bool>>> ask_what_is_there(std::string node, std::vector<BlobCheck::File> files);
   Task<void> check_node(std::string node);
 
   // Constant after construction.

@@ -150,13 +150,17 @@ Task<Result<bool>> Replicas::is_here(FetchPtr fetch) {
     auto there = co_await look(std::move(one));
     if (there && there->front()) co_return true;
   }
-  auto work = [blobs = blobs_, key = fetch->key, bytes = asked.bytes, hash = asked.hash]() -> Result<bool> {
+  auto work = [blobs = blobs_, key = fetch->key, bytes = asked.bytes,
+               hash = asked.hash]() mutable -> Result<bool> {
     const auto size = blobs.size(key);
     if (!size) return false;
     if (bytes != 0 && *size != bytes) return false;
-    if (hash.empty()) return true;
-    const auto found = blobs.hash(key);
-    return found && std::equal(found->begin(), found->end(), hash.begin(), hash.end());
+    if (!hash.empty()) {
+      const auto found = blobs.hash(key);
+      if (!found || !std::equal(found->begin(), found->end(), hash.begin(), hash.end())) return false;
+    }
+    SAMOVAR_CHECK(blobs.sync_name(key));
+    return true;
   };
   co_return co_await run_on(io_, loop_, std::move(work));
 }

@@ -60,7 +60,7 @@ void Replicas::look_at_nodes(std::vector<cluster::StorageNode>& nodes) {
   std::set<std::string> seen;
   for (auto& node : nodes) {
     if (node.reachable) {
-      if (led_ && node.id != options_.node_id && !seen_.contains(node.id)) spawn(check_node(node.id));
+      if (led_ && !seen_.contains(node.id)) spawn(check_node(node.id));
       seen.insert(node.id);
       away_since_.erase(node.id);
       continue;
@@ -187,32 +187,50 @@ Task<void> Replicas::forget(std::vector<cluster::Removal> removals) {
   dirty_ = true;
 }
 
-// What a node that came back does not have any more is not its any more; only that is fetched.
+Task<Result<std::vector<bool>>> Replicas::ask_what_is_there(std::string node,
+                                                            std::vector<BlobCheck::File> files) {
+  BlobCheck check;
+  const std::size_t asked = files.size();
+  check.files = std::move(files);
+  net::AskOptions how;
+  how.deadline = std::chrono::seconds(30);
+  auto answer = co_await exchange_->ask(std::move(node), net::Topic::blob_check, encode(check), how);
+  if (!answer) co_return std::move(answer).error();
+  auto checked = decode_blob_checked(*answer);
+  if (!checked) co_return std::move(checked).error();
+  if (checked->there.size() != asked)
+    co_return Error{Errc::corrupt, "a node answered for other files than it was asked for"};
+  co_return std::move(checked->there);
+}
+
+// What a node that came back does not have any more is not its any more; only that is fetched. A new leader
+// looks at its own files as well: nobody else asks it.
 Task<void> Replicas::check_node(std::string node) {
   std::vector<BlobCheck::File> all;
   for (const auto& file : world_.files())
     if (std::find(file.holders.begin(), file.holders.end(), node) != file.holders.end())
       all.push_back({file.key, file.bytes});
   for (std::size_t at = 0; at < all.size() && !stopping_ && world_.leads(); at += kChecksAtOnce) {
-    BlobCheck check;
-    check.files.assign(all.begin() + static_cast<std::ptrdiff_t>(at),
-                       all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + kChecksAtOnce)));
-    net::AskOptions how;
-    how.deadline = std::chrono::seconds(30);
-    auto answer = co_await exchange_->ask(node, net::Topic::blob_check, encode(check), how);
+    const std::vector<BlobCheck::File> files(
+        all.begin() + static_cast<std::ptrdiff_t>(at),
+        all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), at + kChecksAtOnce)));
+    Result<std::vector<bool>> there = std::vector<bool>();
+    if (node == options_.node_id) {
+      there = co_await look(files);
+    } else {
+      there = co_await ask_what_is_there(node, files);
+    }
     if (stopping_) co_return;
-    if (!answer) {
+    if (!there) {
       seen_.erase(node);  // asked again at the next look
       dirty_ = true;
       co_return;
     }
-    const auto checked = decode_blob_checked(*answer);
-    if (!checked || checked->there.size() != check.files.size()) co_return;
     std::vector<cluster::CopyChange> gone;
-    for (std::size_t i = 0; i < check.files.size(); ++i)
-      if (!checked->there[i]) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+      if (!(*there)[i]) {
         cluster::CopyChange& change = gone.emplace_back();
-        change.key = check.files[i].key;
+        change.key = files[i].key;
         change.node_id = node;
         change.there = false;
       }

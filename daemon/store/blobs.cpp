@@ -189,14 +189,20 @@ Result<void> BlobDir::take(std::shared_ptr<Arrival> arrival, const BlobKey& key,
     }
     if (!renamed) return renamed;
     SAMOVAR_FAILPOINT_ERROR("blob.fetch.after_rename");
-    SAMOVAR_CHECK(disk_->sync_dir(folder));
-    if (key.kind != BlobKey::Kind::source)
-      SAMOVAR_CHECK(disk_->sync_dir(folder.substr(0, folder.rfind('/'))));
+    SAMOVAR_CHECK(sync_name(key));
     SAMOVAR_FAILPOINT_ERROR("blob.fetch.after_sync");
     return {};
   }();
   ignore(drop(std::move(arrival)), "the next start removes it");
   return taken;
+}
+
+Result<void> BlobDir::sync_name(const BlobKey& key) {
+  const std::string file = path(key);
+  const std::string folder = file.substr(0, file.rfind('/'));
+  SAMOVAR_CHECK(disk_->sync_dir(folder));
+  if (key.kind == BlobKey::Kind::source) return {};
+  return disk_->sync_dir(folder.substr(0, folder.rfind('/')));
 }
 
 Result<void> BlobDir::drop(std::shared_ptr<Arrival> arrival) {

@@ -76,6 +76,9 @@ class BlobDir {
   // Compares, syncs, renames over what may be there. Errc::corrupt: other bytes than `hash` says; an empty
   // hash takes what there is. The arrival is over, whatever comes.
   Result<void> take(std::shared_ptr<Arrival> arrival, const BlobKey& key, std::uint64_t bytes, ByteView hash);
+  // A file that is found here may have come by a take() that failed at its last step: it is the node's only
+  // when its name survives a loss of power.
+  Result<void> sync_name(const BlobKey& key);
   Result<void> drop(std::shared_ptr<Arrival> arrival);
 
   Result<void> remove(const BlobKey& key);

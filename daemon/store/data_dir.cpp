@@ -128,11 +128,10 @@ Result<void> DataDir::make_incoming(std::string_view operation) {
 Result<void> DataDir::publish(std::string_view operation, std::string_view dataset, std::uint32_t number) {
   const std::string from = incoming(operation);
   const std::string to = version(dataset, number);
-  if (disk_->exists(to)) {
-    // Of an attempt that was cut before its manifest, or this very one, done.
-    if (!disk_->exists(from)) return {};
-    SAMOVAR_CHECK(remove_tree(to));
-  }
+  // Of an attempt that was cut before its manifest, or this very one, whose last step may have failed.
+  const bool there = disk_->exists(to);
+  if (there && !disk_->exists(from)) return sync_published();
+  if (there) SAMOVAR_CHECK(remove_tree(to));
   SAMOVAR_TRY(const std::vector<std::string> names, disk_->list(from));
   for (const std::string& name : names) {
     // The worker synced what it wrote; its word is not what durability rests on.
@@ -144,10 +143,14 @@ Result<void> DataDir::publish(std::string_view operation, std::string_view datas
   SAMOVAR_FAILPOINT_ERROR("store.publish.before_rename");
   SAMOVAR_CHECK(disk_->rename(from, to));
   SAMOVAR_FAILPOINT_ERROR("store.publish.after_rename");
-  SAMOVAR_CHECK(disk_->sync_dir(root_ + "/versions"));
-  SAMOVAR_CHECK(disk_->sync_dir(root_ + "/incoming"));
+  SAMOVAR_CHECK(sync_published());
   SAMOVAR_FAILPOINT_ERROR("store.publish.after_sync");
   return {};
+}
+
+Result<void> DataDir::sync_published() {
+  SAMOVAR_CHECK(disk_->sync_dir(root_ + "/versions"));
+  return disk_->sync_dir(root_ + "/incoming");
 }
 
 Result<void> DataDir::move_synced(const std::string& from, const std::string& to) {

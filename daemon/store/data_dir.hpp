@@ -97,6 +97,7 @@ class DataDir {
   Result<void> drop_ballast();
 
  private:
+  Result<void> sync_published();
   DataDir(Disk& disk, std::string root, SpaceRules rules);
   Result<void> remove_tree(const std::string& folder);
   Result<void> sweep(const char* folder, const std::set<std::string>& keep, Collected& collected);

@@ -126,6 +126,22 @@ TEST(ReplicasFetch, AFailingDiskNeverMakesAHalfFile) {
   }
 }
 
+// The attempt that brought it failed at its very last step: the next one finds the file and must not take the
+// look of it for its being kept.
+TEST(ReplicasFetch, ACopyThatCountsSurvivesALossOfPower) {
+  const Bytes content = noise(20'000, 12);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ReplicaCluster box(2, seed);
+    const auto file = box.put(0, key_of(0), content);
+    ASSERT_TRUE(failpoint::arm("blob.fetch.after_rename=error@1"));
+    box.record(file, {"a"});
+    ASSERT_TRUE(box.until([&] { return box.files[key_of(0)].holders.size() == 2; }));
+    failpoint::disarm_all();
+    box.stop(1, true);
+    EXPECT_TRUE(box.has(1, key_of(0), content)) << "seed " << seed;
+  }
+}
+
 TEST(ReplicasFetch, OnlyMembersAreAnswered) {
   ReplicaCluster box(2);
   box.record(box.put(0, key_of(0), noise(1000, 9)), {"a"});

@@ -250,6 +250,23 @@ TEST(ReplicasRepair, TheNextLeaderGoesOn) {
   expect_well(box, contents, 2);
 }
 
+TEST(ReplicasRepair, ALeaderMissesItsOwnFilesToo) {
+  ReplicaCluster box(3);
+  const Bytes content = noise(50'000, 21);
+  const auto file = box.put(0, key_of(0), content);
+  box.leader = 2;
+  box.record(file, {"a", "b"});  // b has it no more, and leads from now on
+  box.leader = 1;
+  ASSERT_TRUE(box.until([&] {
+    const auto& holders = box.files[key_of(0)].holders;
+    unsigned there = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (std::find(holders.begin(), holders.end(), box.nodes[i]->id) != holders.end())
+        there += box.has(i, key_of(0), content) ? 1 : 0;
+    return there == 2 && holders.size() == 2;
+  }));
+}
+
 TEST(ReplicasMend, AFlippedByteIsHealedFromAnother) {
   ReplicaCluster box(2);
   const auto contents = fill(box, 1, 2);
