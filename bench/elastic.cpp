@@ -28,6 +28,7 @@ constexpr VirtualLink kMemory{4e9, 20e-6};
 struct Choice {
   std::uint64_t rows = 1'000'000;
   bool two_only = false;
+  bool rotate = false;
   std::string solver = "ftrl";
   unsigned tau = 0;
 };
@@ -143,6 +144,39 @@ void run(const Choice& choice) {
   codecs(*data, spec, one.steps);
 }
 
+// Blocks that go round, against those that stay. The rows are in order and the blocks dealt in runs, so that
+// every node has other rows than the next: ingest, which deals rows to all shards, makes no such data set.
+void rotations(const Choice& choice) {
+  struct Kind {
+    const char* name;
+    std::optional<unsigned> sorted_by;
+  };
+  // The label, the first category, and as ingest deals them.
+  for (const Kind& kind : {Kind{"by_label", 0}, Kind{"by_category", 14}, Kind{"dealt", std::nullopt}}) {
+    const auto data = generated_clicks(choice.rows, kHashBits, kind.sorted_by);
+    trainer::JobSpec spec = data->spec;
+    spec.parameters["solver"] = choice.solver;
+    const Outcome one = need(train_together(*data, spec, 1, std::nullopt));
+    for (const std::size_t nodes : {4u, 8u}) {
+      spec.strategy.tau = tau_of(choice, one, one, nodes, VirtualLink{});
+      const std::string name = std::string(kind.name) + "_" + std::to_string(nodes);
+      const Outcome stays = need(train_together(*data, spec, nodes, VirtualLink{}, {true, false}));
+      const Outcome moves = need(train_together(*data, spec, nodes, VirtualLink{}, {true, true}));
+      tell(name + ", blocks stay", stays);
+      tell(name + ", blocks go round", moves);
+      print({kBench, "auc_one_" + name, "1", one.auc});
+      print({kBench, "auc_rotated_" + name, "1", moves.auc, stays.auc, "blocks stay"});
+      print({kBench, "log_loss_rotated_" + name, "1", moves.log_loss, stays.log_loss, "blocks stay"});
+      print({kBench, "rows_rotated_" + name, "rows/s cpu", moves.rows / moves.seconds,
+             stays.rows / stays.seconds, "blocks stay"});
+      // With one copy of each block: all that a node had not before, in five passes.
+      const double turns = std::min<double>(5, static_cast<double>(nodes)) - 1;
+      print({kBench, "bytes_brought_" + name, "bytes", turns * static_cast<double>(data->blocks->bytes()),
+             moves.bytes, "exchanges"});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace samovar::bench
 
@@ -156,6 +190,7 @@ int main(int argc, char** argv) {
     if (std::string(argv[i]) == "--rows") choice.rows = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string(argv[i]) == "--tau") choice.tau = static_cast<unsigned>(std::atoi(argv[i + 1]));
   }
-  samovar::bench::run(choice);
+  choice.rotate = samovar::bench::has_flag(argc, argv, "--rotate");
+  choice.rotate ? samovar::bench::rotations(choice) : samovar::bench::run(choice);
   return 0;
 }

@@ -134,10 +134,12 @@ Result<Outcome> outcome_of(std::vector<Watch>& watches, const trainer::Trained& 
 }
 
 Result<Outcome> train_all(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                          std::optional<VirtualLink> link, bool apart) {
-  const auto dealt = deal(data.blocks->blocks(), workers);
-  trainer::LocalGroup local(dealt);
-  VirtualGroup turns(dealt, link.value_or(VirtualLink{}));
+                          std::optional<VirtualLink> link, bool apart, Spread spread) {
+  const auto dealt =
+      spread.runs ? deal_runs(data.blocks->blocks(), workers) : deal(data.blocks->blocks(), workers);
+  using Blocks = trainer::LocalGroup::Blocks;
+  trainer::LocalGroup local(dealt, spread.rotate ? Blocks::go_round : Blocks::stay);
+  VirtualGroup turns(dealt, link.value_or(VirtualLink{}), spread.rotate);
   std::vector<Watch> watches(workers);
   std::vector<std::unique_ptr<Result<trainer::Trained>>> trained(workers);
   std::vector<std::thread> threads;
@@ -178,12 +180,12 @@ Result<Outcome> train_all(TrainingData& data, const trainer::JobSpec& spec, std:
 }  // namespace
 
 Result<Outcome> train_together(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                               std::optional<VirtualLink> link) {
-  return train_all(data, spec, workers, link, false);
+                               std::optional<VirtualLink> link, Spread spread) {
+  return train_all(data, spec, workers, link, false, spread);
 }
 
 Result<Outcome> train_apart(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers) {
-  return train_all(data, spec, workers, std::nullopt, true);
+  return train_all(data, spec, workers, std::nullopt, true, {});
 }
 
 }  // namespace samovar::bench

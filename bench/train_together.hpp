@@ -41,9 +41,14 @@ struct Outcome {
   std::vector<CurvePoint> curve;
 };
 
+// Which blocks are whose.
+struct Spread {
+  bool runs = false;    // those that lie side by side are one worker's; else dealt in turn
+  bool rotate = false;  // others in each pass
+};
 // `link` none: as threads. Fails when the job does.
 Result<Outcome> train_together(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                               std::optional<VirtualLink> link);
+                               std::optional<VirtualLink> link, Spread spread = {});
 // As many threads on as many cores, of which each trains the whole job and knows nothing of the others: what
 // this machine allows when nobody exchanges anything.
 Result<Outcome> train_apart(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -29,16 +30,53 @@ trainer::JobSpec logistic(const std::string& target) {
 
 }  // namespace
 
-std::unique_ptr<TrainingData> generated_clicks(std::uint64_t rows, unsigned hash_bits) {
+namespace {
+
+std::string_view column_of(std::string_view line, unsigned column) {
+  for (; column > 0; --column) line.remove_prefix(std::min(line.size(), line.find('\t') + 1));
+  return line.substr(0, line.find('\t'));
+}
+
+// A part at a time, each its own: ingest deals the rows of a file to all shards.
+void ingest_in_order(std::string text, unsigned column, const ingest::IngestPlan& plan, TrainingData& data,
+                     const std::filesystem::path& path) {
+  constexpr std::size_t kParts = 64;
+  std::vector<std::string_view> lines;
+  for (std::string_view left = text; !left.empty();) {
+    const std::size_t end = left.find('\n') + 1;
+    lines.push_back(left.substr(0, end));
+    left.remove_prefix(end);
+  }
+  std::stable_sort(lines.begin(), lines.end(), [column](std::string_view a, std::string_view b) {
+    return column_of(a, column) < column_of(b, column);
+  });
+  for (std::size_t part = 0; part < kParts; ++part) {
+    {
+      std::ofstream file(path, std::ios::binary);
+      for (std::size_t i = lines.size() * part / kParts; i < lines.size() * (part + 1) / kParts; ++i)
+        file.write(lines[i].data(), static_cast<std::streamsize>(lines[i].size()));
+      if (!file.flush()) fail("cannot write " + path.string());
+    }
+    ingest::IngestPlan own = plan;
+    own.raw_bytes = std::filesystem::file_size(path);
+    FileSource source(path);
+    need(ingest::run_ingest(source, own, *data.blocks, {}));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<TrainingData> generated_clicks(std::uint64_t rows, unsigned hash_bits,
+                                               std::optional<unsigned> sorted_by) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("samovar-bench-" + std::to_string(::getpid()) + ".tsv");
+  std::string text;
   {
     std::ofstream file(path, std::ios::binary);
-    std::string text;
     for (std::uint64_t first = 0; first < rows; first += 10'000) {
-      text.clear();
+      if (!sorted_by) text.clear();
       append_planted_clicks(text, first, std::min<std::uint64_t>(10'000, rows - first), 1);
-      file.write(text.data(), static_cast<std::streamsize>(text.size()));
+      if (!sorted_by) file.write(text.data(), static_cast<std::streamsize>(text.size()));
     }
     if (!file.flush()) fail("cannot write " + path.string());
   }
@@ -48,7 +86,9 @@ std::unique_ptr<TrainingData> generated_clicks(std::uint64_t rows, unsigned hash
   plan.options = click_options();
   plan.schema = click_schema();
   plan.raw_bytes = std::filesystem::file_size(path);
-  {
+  if (sorted_by) {
+    ingest_in_order(std::move(text), *sorted_by, plan, *data, path);
+  } else {
     FileSource source(path);
     need(ingest::run_ingest(source, plan, *data->blocks, {}));
   }
@@ -100,6 +140,12 @@ void cut(TrainingData& data, std::size_t blocks) {
 std::vector<std::vector<std::uint32_t>> deal(std::size_t blocks, std::size_t workers) {
   std::vector<std::vector<std::uint32_t>> dealt(workers);
   for (std::uint32_t block = 0; block < blocks; ++block) dealt[block % workers].push_back(block);
+  return dealt;
+}
+
+std::vector<std::vector<std::uint32_t>> deal_runs(std::size_t blocks, std::size_t workers) {
+  std::vector<std::vector<std::uint32_t>> dealt(workers);
+  for (std::uint32_t block = 0; block < blocks; ++block) dealt[block * workers / blocks].push_back(block);
   return dealt;
 }
 

@@ -74,13 +74,16 @@ class VirtualGroup::End final : public trainer::PeerGroup {
   bool gone_ = false;
 };
 
-VirtualGroup::VirtualGroup(const std::vector<std::vector<std::uint32_t>>& blocks, VirtualLink link)
+VirtualGroup::VirtualGroup(const std::vector<std::vector<std::uint32_t>>& blocks, VirtualLink link,
+                           bool rotate)
     : link_(link) {
   std::vector<std::uint32_t> members;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) members.push_back(i);
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
     ends_.push_back(std::make_unique<End>(*this, i));
-    ends_.back()->members_ = {1, i, members, blocks[i]};
+    ends_.back()->members_ = {1, i, members, blocks[i], {}};
+    for (std::size_t turn = 0; rotate && turn < blocks.size(); ++turn)
+      ends_.back()->members_.turns.push_back(blocks[(i + turn) % blocks.size()]);
   }
 }
 

@@ -30,7 +30,8 @@ struct VirtualLink {
 
 class VirtualGroup {
  public:
-  VirtualGroup(const std::vector<std::vector<std::uint32_t>>& blocks, VirtualLink link);
+  // `rotate`: a member has in each pass the blocks that the next one had in the pass before; all are here.
+  VirtualGroup(const std::vector<std::vector<std::uint32_t>>& blocks, VirtualLink link, bool rotate = false);
   ~VirtualGroup();
   VirtualGroup(const VirtualGroup&) = delete;
   VirtualGroup& operator=(const VirtualGroup&) = delete;

@@ -38,6 +38,10 @@ struct FeatureOptions {
 };
 
 // How the workers of several nodes become one model. One node alone trains as if there were none of this.
+// Which blocks a worker has in the next pass: the same, others of which its node holds a copy, or any.
+enum class Rotate : std::uint8_t { no, copies, all };
+std::string_view to_string(Rotate what) noexcept;
+
 struct StrategySpec {
   std::string kind = "easgd";    // trainer/sync/strategies.hpp
   bool sync = false;             // workers wait for each other: the same run gives the same bits
@@ -50,6 +54,7 @@ struct StrategySpec {
   std::uint32_t staleness = 2;   // ssp: rounds a worker may be ahead of the slowest
   double quorum = 0.75;          // quorum: the share of the workers that closes a round
   std::uint32_t warm_steps = 0;  // of the lead alone; the others begin with what it has then
+  Rotate rotate = Rotate::no;    // between passes
   friend bool operator==(const StrategySpec&, const StrategySpec&) = default;
 };
 

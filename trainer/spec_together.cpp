@@ -19,6 +19,12 @@ constexpr std::array<std::pair<OnLostNode, std::string_view>, 3> kOnLostNode = {
     {OnLostNode::pause, "pause"},
 }};
 
+constexpr std::array<std::pair<Rotate, std::string_view>, 3> kRotate = {{
+    {Rotate::no, "no"},
+    {Rotate::copies, "copies"},
+    {Rotate::all, "all"},
+}};
+
 std::string list_of(const std::vector<std::string_view>& words) {
   std::string all;
   for (const std::string_view word : words) all += (all.empty() ? "" : ", ") + std::string(word);
@@ -60,12 +66,17 @@ void parse_strategy(const Json& json, StrategySpec& strategy, std::vector<SpecFa
   members.whole("staleness", 0, 1000, strategy.staleness);
   members.number("quorum", 0.1, 1, strategy.quorum);
   members.whole("warm_steps", 0, kTauMax, strategy.warm_steps);
+  members.choice("rotate", kRotate, strategy.rotate);
+  if (strategy.rotate != Rotate::no && strategy_of_gradients(strategy))
+    members.fault("rotate", "choice",
+                  "with " + strategy.kind + " every step is made of all workers' rows: leave this out");
   members.refuse_others();
 }
 
 }  // namespace
 
 std::string_view to_string(OnLostNode what) noexcept { return word_of(kOnLostNode, what); }
+std::string_view to_string(Rotate what) noexcept { return word_of(kRotate, what); }
 
 void parse_together(SpecMembers& members, JobSpec& spec, std::vector<SpecFault>& faults) {
   if (const Json* strategy = members.find("strategy")) parse_strategy(*strategy, spec.strategy, faults);
@@ -97,6 +108,7 @@ Json to_json(const StrategySpec& strategy) {
   put("staleness", strategy.staleness, usual.staleness);
   put("quorum", strategy.quorum, usual.quorum);
   put("warm_steps", strategy.warm_steps, usual.warm_steps);
+  if (strategy.rotate != usual.rotate) out["rotate"] = to_string(strategy.rotate);
   return out;
 }
 
@@ -168,6 +180,15 @@ Json strategy_schema() {
          usual.quorum);
   whole("warm_steps", "First steps alone",
         "Steps that one worker makes before the others begin with what it has.", kTauMax, usual.warm_steps);
+  properties["rotate"] = {
+      {"type", "string"},
+      {"title", "Other rows in each pass"},
+      {"description",
+       "Blocks go round among the workers from pass to pass: no, among the nodes that hold a copy (copies), "
+       "or among all, which brings each node what it lacks while it trains."},
+      {"enum", {to_string(Rotate::no), to_string(Rotate::copies), to_string(Rotate::all)}},
+      {"default", to_string(usual.rotate)},
+      {"x-advanced", true}};
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"type", "object"},
           {"additionalProperties", false},

@@ -123,7 +123,9 @@ class Training {
     all_rows_ = all;
     if (council_ != nullptr) {
       rows.council = council_;
-      rows.refresh = [this] { return static_cast<OwnBlocks&>(source_).refresh(); };
+      auto& own = static_cast<OwnBlocks&>(source_);
+      rows.refresh = [&own] { return own.refresh(); };
+      rows.whole = &own.whole();
     }
     rows.batch_rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / 16, 64, kBatchRows));
     rows_ = std::make_unique<RowSource>(source_, schema_, *pipeline_, splitter_, std::move(rows));

@@ -27,7 +27,7 @@ struct Command {
 
 // What this program understands. A command says the version it needs, so that one an older node can read
 // stays readable for it; docs/formats/command.md, "Versions".
-inline constexpr std::int64_t kCommandVersion = 5;
+inline constexpr std::int64_t kCommandVersion = 6;
 std::int64_t command_level(std::string_view type, const Fields& body);
 
 Bytes encode_command(const Command& command);

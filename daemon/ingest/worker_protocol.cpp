@@ -276,7 +276,7 @@ Result<FrameHead> decode_head(ByteView bytes) {
   head.body_bytes = in.number<std::uint32_t>();
   head.type = static_cast<MessageType>(in.number<std::uint8_t>());
   const bool good = head.body_bytes <= kFrameBytesMax && head.type >= MessageType::ready &&
-                    head.type <= MessageType::finished;
+                    head.type <= MessageType::shards;
   return finished(in, good, head, "its head");
 }
 

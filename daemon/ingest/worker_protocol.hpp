@@ -64,6 +64,7 @@ enum class MessageType : std::uint8_t {
   peer_taken = 26,
   membership = 27,
   finished = 28,
+  shards = 29,
 };
 
 enum class WorkerMode : std::uint8_t {

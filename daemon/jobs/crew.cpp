@@ -63,6 +63,10 @@ Plan Crew::plan() const {
   return plan;
 }
 
+std::vector<Assignment> Crew::turns() const {
+  return rules_.rotate ? rotate_blocks(map_, current(), *rules_.rotate) : std::vector<Assignment>();
+}
+
 Assignment Crew::current() const {
   Assignment now;
   for (const auto& [number, worker] : workers_)

@@ -28,6 +28,7 @@ struct CrewRules {
   unsigned nodes_max = 0;  // 0: all
   Lost on_lost = Lost::go_on;
   bool together = true;                             // else one worker, and nobody joins
+  std::optional<Rounds> rotate;                     // blocks go round between passes
   Duration silence_max = std::chrono::seconds(10);  // a worker's node that says nothing is lost
   Duration silence_cut = std::chrono::seconds(3);   // likewise when it cannot be reached
   Duration prepare_max = std::chrono::minutes(30);  // shards are brought meanwhile
@@ -97,6 +98,8 @@ class Crew {
   std::uint32_t lead() const;  // 0: nobody works
   const BlockMap& map() const noexcept { return map_; }
   Plan plan() const;
+  // By node: who reads what in each pass of this epoch; none: the same in all.
+  std::vector<Assignment> turns() const;
   std::string waiting_for() const { return waiting_for_; }
   std::string last_error() const { return last_error_; }
 

@@ -131,6 +131,9 @@ Bytes encode(const JobEpoch& message) {
   put(out, message.blocks);
   out.number(static_cast<std::uint32_t>(message.block_rows.size()));
   for (const auto& rows : message.block_rows) put(out, rows);
+  if (message.turns.empty()) return body;
+  out.number(static_cast<std::uint32_t>(message.turns.size()));
+  for (const auto& blocks : message.turns) put(out, blocks);
   return body;
 }
 
@@ -156,6 +159,10 @@ Result<JobEpoch> decode_job_epoch(ByteView body) {
   if (shards > kJobShardsMax) return broken("epoch");
   for (std::uint32_t i = 0; i < shards && good && in.ok(); ++i)
     message.block_rows.push_back(numbers_of(in, good));
+  const bool rotates = good && in.ok() && !in.at_end();
+  const auto turns = rotates ? in.number<std::uint32_t>() : 0;
+  if (turns > kTurnsMax || (rotates && turns == 0)) return broken("epoch");
+  for (std::uint32_t i = 0; i < turns && good && in.ok(); ++i) message.turns.push_back(numbers_of(in, good));
   good = good && named && message.epoch > 0 && message.parts > 0 && message.parts <= kPartsMax;
   return finished(in, good, std::move(message), "epoch");
 }

@@ -225,6 +225,8 @@ class LocalModels final : public ModelService {
   Result<Bytes> on_stop(const std::string& from, const JobStop& order);
   Result<Bytes> add_shards(const MemberPtr& member, const std::string& from, JobPrepare order);
   Task<void> bring_more(MemberPtr member, std::vector<std::uint32_t> shards, std::uint64_t turn);
+  using Turns = std::vector<std::vector<std::uint32_t>>;
+  Task<void> bring_ahead(MemberPtr member, Turns turns);
   Task<Result<void>> bring_shards(MemberPtr member, std::vector<std::uint32_t> shards);
   Task<Result<void>> bring_fresh(MemberPtr member, std::vector<std::uint32_t> shards);
   void tell_ready(Member& member);

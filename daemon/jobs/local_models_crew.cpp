@@ -43,6 +43,11 @@ CrewRules rules_of(const json& spec) {
   const std::string lost = spec.value("on_lost_node", std::string("go_on"));
   if (lost == "replace") rules.on_lost = CrewRules::Lost::replace;
   if (lost == "pause") rules.on_lost = CrewRules::Lost::pause;
+  if (const auto strategy = spec.find("strategy"); strategy != spec.end() && strategy->is_object()) {
+    const std::string rotate = strategy->value("rotate", std::string("no"));
+    if (rotate == "copies") rules.rotate = Rounds::copies;
+    if (rotate == "all") rules.rotate = Rounds::all;
+  }
   return rules;
 }
 
@@ -189,6 +194,7 @@ Task<Result<void>> LocalModels::announce(RunPtr run) {
       co_await jobs::pause(loop_, kCommitPause);
     }
   }
+  const auto turns = crew.turns();
   JobEpoch epoch;
   epoch.epoch = crew.epoch();
   epoch.parts = crew.map().parts;
@@ -200,6 +206,7 @@ Task<Result<void>> LocalModels::announce(RunPtr run) {
     message.worker = {run->job_id, run->number, number};
     message.joining = worker.joined;
     message.blocks = worker.blocks;
+    for (const Assignment& turn : turns) message.turns.push_back(turn.at(node));
     if (run->told.insert(number).second && !run->alone) message.block_rows = run->block_rows;
     spawn(order(run, number, node, encode(message)));
   }

@@ -24,6 +24,7 @@ namespace {
 constexpr std::chrono::milliseconds kEndStep{20};
 // Of commands: nodes from here on know "power" in a spec, and more than one strategy and codec.
 constexpr unsigned kPowerLevel = 5;
+constexpr unsigned kRotateLevel = 6;
 constexpr unsigned kPriorityLevel = 4;
 
 Error no_job() { return {Errc::not_found, "there is no such job"}; }
@@ -83,6 +84,11 @@ Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, cons
     parsed.faults.push_back({"/strategy", "conflict",
                              "A node of this cluster runs an earlier version, which does not know this "
                              "strategy: update all nodes first, or leave this out."});
+  if (parsed.spec.strategy.rotate != trainer::Rotate::no && cluster_.level() < kRotateLevel)
+    parsed.faults.push_back(
+        {"/strategy/rotate", "conflict",
+         "A node of this cluster runs an earlier version, which cannot have other rows in "
+         "each pass: update all nodes first, or leave this out."});
   if (!parsed.spec.name.empty()) {
     const auto model = cluster_.model(parsed.spec.name);
     if (auto named = cluster::check_model_name(parsed.spec.name); !named)

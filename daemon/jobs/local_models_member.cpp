@@ -27,6 +27,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kAnswerStep{50};
 constexpr std::chrono::seconds kAliveEvery{1};
+constexpr unsigned kAheadTries = 10;  // to bring what is for later, with a pause between
+constexpr std::chrono::seconds kAheadPause{3};
 constexpr unsigned kEndSteps = 80;    // of kAnswerStep: for the worker before to end
 constexpr unsigned kUnitsOthers = 2;  // for jobs of other nodes; our own may have one more
 constexpr unsigned kUnitsOwn = 3;
@@ -171,6 +173,8 @@ Result<Bytes> LocalModels::on_epoch(const std::string& from, const JobEpoch& ord
   Member& member = *found->second;
   member.epoch = std::max(member.epoch, order.epoch);
   relay_->set_members(order.worker, order.members);
+  member.map.parts = order.parts;
+  if (!order.turns.empty()) spawn(bring_ahead(found->second, order.turns));
   if (!member.begun) {
     member.begun = true;
     member.first.set_value(order);
@@ -180,6 +184,7 @@ Result<Bytes> LocalModels::on_epoch(const std::string& from, const JobEpoch& ord
   message.epoch = order.epoch;
   for (const auto& [number, node] : order.members) message.members.push_back(number);
   message.blocks = order.blocks;
+  message.turns = order.turns;
   member.line->post(ingest::MessageType::membership, encode(message));
   return Bytes{};
 }
@@ -248,6 +253,37 @@ Task<void> LocalModels::bring_more(MemberPtr member, std::vector<std::uint32_t> 
   }
   member->turn = std::max(member->turn, turn);
   tell_ready(*member);
+}
+
+// What the worker lacks for the passes to come, turn by turn, while it trains; those of the first it asks for
+// itself. An order of the same files meanwhile is none the slower: they are fetched once.
+Task<void> LocalModels::bring_ahead(MemberPtr member, Turns turns) {
+  for (const std::uint32_t shard : shards_of(member->map, turns.front())) member->ahead.insert(shard);
+  for (const auto& blocks : turns) {
+    ShardsMessage come;
+    for (const std::uint32_t shard : shards_of(member->map, blocks))
+      if (shard < member->keys.size() && member->ahead.insert(shard).second) come.shards.push_back(shard);
+    if (come.shards.empty()) continue;
+    std::vector<std::string> keys;
+    for (const std::uint32_t shard : come.shards) keys.push_back(member->keys[shard]);
+    for (unsigned tries = 1;; ++tries) {
+      auto brought = co_await data_.replicas().bring(keys);
+      if (member->ended || stopping_) co_return;
+      if (brought) {
+        member->holds.push_back(std::move(*brought));
+        break;
+      }
+      // The worker would wait for ever: the others go on without it.
+      if (tries == kAheadTries) {
+        member->failure = std::move(brought).error().within("the files for the next pass");
+        member->signals.kill.store(true);
+        co_return;
+      }
+      co_await jobs::pause(loop_, kAheadPause);
+      if (member->ended || stopping_) co_return;
+    }
+    member->line->post(ingest::MessageType::shards, encode(come));
+  }
 }
 
 // Once it is up and all that was ordered is here: orders may overtake each other.
@@ -347,6 +383,8 @@ Result<TrainTask> LocalModels::prepare(Member& member, const cluster::JobRecord&
   member.size = size_of(parsed.spec, rows.version.rows, schema.columns.size());
   member.keys = rows.keys;
   member.paths = rows.paths;
+  for (const auto& shard : rows.version.shards)
+    member.map.shards.push_back({shard.rows, shard.blocks, shard.node_ids});
   TrainTask task;
   task.shard_paths = rows.paths;
   task.job_dir = dir_->work(Work::jobs, record.id);
@@ -458,6 +496,7 @@ TrainHooks LocalModels::hooks_for(const MemberPtr& member) {
     job.epoch = epoch.epoch;
     for (const auto& [number, node] : epoch.members) job.members.push_back(number);
     job.blocks = epoch.blocks;
+    job.turns = epoch.turns;
     job.block_rows = epoch.block_rows;
     if (job.joining) job.checkpoint_step = 0;
     return {};

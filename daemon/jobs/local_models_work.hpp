@@ -86,6 +86,8 @@ struct LocalModels::Member {
   std::vector<Replicas::HoldPtr> holds;  // of those it reads, while it runs
   std::set<std::uint32_t> shards;        // that were brought
   unsigned bringing = 0;                 // orders to prepare under way
+  BlockMap map;                          // of the data set
+  std::set<std::uint32_t> ahead;         // shards for turns to come that are here, or on their way
   std::uint64_t turn = 0;                // of the last order to prepare that was carried out
   std::uint64_t epoch = 0;               // it was last told of
   bool up = false;                       // in its sandbox

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace samovar::jobs {
 namespace {
@@ -196,6 +197,103 @@ Assignment assign_blocks(const BlockMap& map, const std::vector<PlanNode>& nodes
   dealer.keep(now);
   dealer.deal();
   return dealer.result();
+}
+
+namespace {
+
+// Deals turn after turn: to one that had the block least often, of those rather to one that need not fetch
+// it, of those to the one with least to do.
+class Rotation {
+ public:
+  Rotation(const BlockMap& map, const Assignment& now, Rounds how) : how_(how) {
+    for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
+      shard_.insert(shard_.end(), std::size_t{map.shards[shard].blocks} * map.parts, shard);
+    shard_.resize(map.blocks());
+    for (const PlanShard& shard : map.shards)
+      weights_.push_back(static_cast<double>(shard.rows) /
+                         std::max<double>(1, static_cast<double>(shard.blocks) * map.parts));
+    for (const auto& [id, blocks] : now) {
+      Member& member = members_.emplace_back();
+      member.id = id;
+      for (const PlanShard& shard : map.shards) member.here.push_back(holds(shard, id));
+      member.had.resize(shard_.size());
+      for (const std::uint32_t block : blocks) {
+        if (block >= shard_.size()) continue;
+        dealt_.push_back(block);
+        all_ += weights_[shard_[block]];
+        note(member, block);
+      }
+    }
+    std::sort(dealt_.begin(), dealt_.end());
+  }
+
+  Assignment next() {
+    Assignment out;
+    for (Member& member : members_) {
+      member.rows = 0;
+      out[member.id];
+    }
+    for (const std::uint32_t block : dealt_) {
+      Member& member = best(block);
+      member.rows += weights_[shard_[block]];
+      note(member, block);
+      out[member.id].push_back(block);
+    }
+    return out;
+  }
+
+ private:
+  struct Member {
+    std::string id;
+    double rows = 0;
+    std::vector<bool> here;         // by shard: it holds it, or has read it before
+    std::vector<std::uint8_t> had;  // by block: in how many turns
+  };
+
+  void note(Member& member, std::uint32_t block) {
+    ++member.had[block];
+    member.here[shard_[block]] = true;
+  }
+  // Whoever had it first has it here: there is one.
+  Member& best(std::uint32_t block) {
+    const double weight = weights_[shard_[block]];
+    const double share = all_ / static_cast<double>(members_.size());
+    const double most = std::max(kSlack * share, share + weight / 2);
+    const auto rank = [&](const Member& member) {
+      return std::tuple(member.rows + weight > most, member.had[block], !member.here[shard_[block]],
+                        member.rows);
+    };
+    Member* found = nullptr;
+    for (Member& member : members_) {
+      if (how_ == Rounds::copies && !member.here[shard_[block]]) continue;
+      if (found == nullptr || rank(member) < rank(*found)) found = &member;
+    }
+    return *found;
+  }
+
+  const Rounds how_;
+  double all_ = 0;
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> shard_;  // by block
+  std::vector<double> weights_;       // rows of a block, by shard
+  std::vector<std::uint32_t> dealt_;  // the blocks, ascending
+};
+
+}  // namespace
+
+std::vector<Assignment> rotate_blocks(const BlockMap& map, const Assignment& now, Rounds how) {
+  const std::size_t work = std::max<std::size_t>(1, std::size_t{map.blocks()} * now.size());
+  const std::size_t most = std::min({now.size(), kRotationsMax, kSwapWorkMax / work});
+  if (most < 2) return {};
+  std::vector<Assignment> turns = {now};
+  Rotation rotation(map, now, how);
+  for (std::size_t turn = 1; turn < most; ++turn) {
+    Assignment next = rotation.next();
+    const bool idle =
+        std::any_of(next.begin(), next.end(), [](const auto& one) { return one.second.empty(); });
+    if (!idle && next != turns.back()) turns.push_back(std::move(next));
+  }
+  return turns.size() > 1 ? turns : std::vector<Assignment>();
 }
 
 std::vector<std::uint32_t> shards_of(const BlockMap& map, const std::vector<std::uint32_t>& blocks,

@@ -50,6 +50,17 @@ using Assignment = std::map<std::string, std::vector<std::uint32_t>>;
 
 // `now`: who has what; nodes that are not among `nodes` lose theirs.
 Assignment assign_blocks(const BlockMap& map, const std::vector<PlanNode>& nodes, const Assignment& now = {});
+// Blocks that go round: who reads which in each pass, over and over, each block by exactly one. The first is
+// `now`. A pure function of what is given: whoever knows the plan knows the turns.
+//
+//   copies   a block goes on to the next node that holds it: nothing is brought
+//   all      … and then to those that do not: what they lack is brought while they train
+//
+// A turn in which somebody would have nothing to do is left out; one alone, or with no more than the first,
+// is none.
+enum class Rounds : std::uint8_t { copies, all };
+std::vector<Assignment> rotate_blocks(const BlockMap& map, const Assignment& now, Rounds how);
+inline constexpr std::size_t kRotationsMax = 16;
 // The shards that these blocks lie in; with a node, only those it does not hold.
 std::vector<std::uint32_t> shards_of(const BlockMap& map, const std::vector<std::uint32_t>& blocks,
                                      std::string_view not_held_by = {});

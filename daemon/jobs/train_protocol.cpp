@@ -82,10 +82,28 @@ std::vector<std::uint32_t> numbers(WireReader& in, std::size_t count_max, bool& 
   for (std::uint32_t i = 0; i < count && good && in.ok(); ++i) out.push_back(in.number<std::uint32_t>());
   return out;
 }
+void put_turns(WireWriter& out, const std::vector<std::vector<std::uint32_t>>& turns) {
+  out.number(static_cast<std::uint32_t>(turns.size()));
+  for (const auto& blocks : turns) put(out, blocks);
+}
 bool rises(const std::vector<std::uint32_t>& numbers) {
   for (std::size_t i = 1; i < numbers.size(); ++i)
     if (numbers[i] <= numbers[i - 1]) return false;
   return true;
+}
+
+// The first are those of the worker, and none is without.
+std::vector<std::vector<std::uint32_t>> get_turns(WireReader& in, const std::vector<std::uint32_t>& blocks,
+                                                  bool& good) {
+  std::vector<std::vector<std::uint32_t>> turns;
+  const auto count = in.number<std::uint32_t>();
+  if (count > kTurnsMax) good = false;
+  for (std::uint32_t i = 0; i < count && good && in.ok(); ++i) {
+    turns.push_back(numbers(in, kBlockNumbersMax, good));
+    good = good && !turns.back().empty() && rises(turns.back());
+  }
+  good = good && (turns.empty() || turns.front() == blocks);
+  return turns;
 }
 
 }  // namespace
@@ -115,6 +133,7 @@ Bytes encode(const TrainJob& message) {
   std::size_t size = 1024 + message.spec_json.size() + message.schema_json.size() + message.failpoints.size();
   size += 4 * (message.members.size() + message.blocks.size());
   for (const auto& rows : message.block_rows) size += 4 + 4 * rows.size();
+  for (const auto& blocks : message.turns) size += 4 + 4 * blocks.size();
   body.reserve(size);
   WireWriter out(body);
   put(out, message.job_id);
@@ -137,6 +156,7 @@ Bytes encode(const TrainJob& message) {
   out.number(message.parts);
   out.number(static_cast<std::uint32_t>(message.block_rows.size()));
   for (const auto& rows : message.block_rows) put(out, rows);
+  put_turns(out, message.turns);
   put(out, message.failpoints);
   out.sized(message.data_key.view());
   out.sized(message.job_key.view());
@@ -171,6 +191,7 @@ Result<TrainJob> decode_train_job(ByteView body) {
   if (shards > ingest::kWorkerShardsMax) return broken("train");
   for (std::uint32_t i = 0; i < shards && in.ok() && listed; ++i)
     job.block_rows.push_back(numbers(in, kBlockNumbersMax, listed));
+  job.turns = get_turns(in, job.blocks, listed);
   job.failpoints = text(in, kShortBytesMax);
   job.data_key = key(in);
   job.job_key = key(in);
@@ -464,6 +485,7 @@ Bytes encode(const MembershipMessage& message) {
   out.number(message.epoch);
   put(out, message.members);
   put(out, message.blocks);
+  put_turns(out, message.turns);
   return body;
 }
 
@@ -474,9 +496,26 @@ Result<MembershipMessage> decode_membership(ByteView body) {
   message.epoch = in.number<std::uint64_t>();
   message.members = numbers(in, kMembersMax, good);
   message.blocks = numbers(in, kBlockNumbersMax, good);
+  message.turns = get_turns(in, message.blocks, good);
   good = good && message.epoch > 0 && !message.members.empty() && rises(message.members) &&
          rises(message.blocks);
   return finished(in, good, std::move(message), "membership");
+}
+
+Bytes encode(const ShardsMessage& message) {
+  Bytes body;
+  WireWriter out(body);
+  put(out, message.shards);
+  return body;
+}
+
+Result<ShardsMessage> decode_shards(ByteView body) {
+  WireReader in(body);
+  bool good = true;
+  ShardsMessage message;
+  message.shards = numbers(in, ingest::kWorkerShardsMax, good);
+  good = good && rises(message.shards);
+  return finished(in, good, std::move(message), "shards");
 }
 
 }  // namespace samovar::jobs

@@ -18,6 +18,8 @@
 // and, when workers of other nodes train with it:
 //
 //                      ◀──────────    membership                       who takes part, and on which blocks
+//                      ◀──────────    shards                           … of those for later passes these are
+//                      here
 //   peer_send          ──────────▶    (descriptor: a body of more than kPeerInlineBytesMax)
 //                      ◀──────────    peer_sent                        so many of them went, or are lost
 //                      ◀──────────    peer_message                     (descriptor likewise)
@@ -71,6 +73,7 @@ struct TrainJob {
   std::uint64_t epoch = 0;
   std::vector<std::uint32_t> members;                  // ascending, itself included
   std::vector<std::uint32_t> blocks;                   // its own
+  std::vector<std::vector<std::uint32_t>> turns;       // where they go round: by pass, the first are `blocks`
   std::uint32_t parts = 1;                             // into which each block of a shard is cut
   std::vector<std::vector<std::uint32_t>> block_rows;  // of all shards; none: it asks for all and looks
   std::string failpoints;
@@ -179,6 +182,12 @@ struct MembershipMessage {
   std::uint64_t epoch = 0;
   std::vector<std::uint32_t> members;
   std::vector<std::uint32_t> blocks;
+  std::vector<std::vector<std::uint32_t>> turns = {};
+};
+
+// These came meanwhile, for turns to come: the worker may ask for them.
+struct ShardsMessage {
+  std::vector<std::uint32_t> shards;
 };
 
 Bytes encode(const TrainJob& message);  // holds keys: wipe it
@@ -195,6 +204,7 @@ Bytes encode(const ScoredMessage& message);
 Bytes encode(const PeerFrame& message);
 Bytes encode(const PeerCredit& message);
 Bytes encode(const MembershipMessage& message);
+Bytes encode(const ShardsMessage& message);
 
 // Errc::corrupt for anything encode would not write.
 Result<TrainJob> decode_train_job(ByteView body);
@@ -211,6 +221,7 @@ Result<ScoredMessage> decode_scored(ByteView body);
 Result<PeerFrame> decode_peer_frame(ByteView body);
 Result<PeerCredit> decode_peer_credit(ByteView body);
 Result<MembershipMessage> decode_membership(ByteView body);
+Result<ShardsMessage> decode_shards(ByteView body);
 
 inline constexpr std::size_t kMetricValuesMax = 64;
 inline constexpr std::size_t kScoreWarningsMax = 100;
@@ -220,6 +231,7 @@ inline constexpr std::size_t kPeerMessageMax = 4u << 20;  // trainer/sync/peer_g
 inline constexpr std::uint32_t kPeerUnreadMax = 16;       // messages that wait in a worker
 inline constexpr std::uint32_t kPeerUnsentMax = 32;       // messages of a worker on their way
 inline constexpr std::size_t kMembersMax = 1024;
+inline constexpr std::size_t kTurnsMax = 16;
 inline constexpr std::size_t kBlockNumbersMax = 1u << 20;
 inline constexpr std::uint64_t kStepsMax = std::uint64_t{1} << 60;
 

@@ -37,6 +37,11 @@ Result<void> Exchange::take(Frame frame) {
       membership_ = std::move(membership);
       return {};
     }
+    case MessageType::shards: {
+      SAMOVAR_TRY(const auto come, jobs::decode_shards(frame.body));
+      shards_.insert(shards_.end(), come.shards.begin(), come.shards.end());
+      return {};
+    }
     default:
       return Error{Errc::corrupt, "another message was expected"};
   }

@@ -51,6 +51,8 @@ class Exchange {
   std::optional<jobs::MembershipMessage> take_membership() {
     return std::exchange(membership_, std::nullopt);
   }
+  // Shards for passes to come that may be asked for now.
+  std::vector<std::uint32_t> take_shards() { return std::exchange(shards_, {}); }
   std::uint32_t take_sent() noexcept { return std::exchange(sent_, 0); }
 
  private:
@@ -63,6 +65,7 @@ class Exchange {
   MonoTime looked_{};
   std::deque<ingest::Frame> messages_;  // peer_message, at most kPeerUnreadMax by samovard's count
   std::optional<jobs::MembershipMessage> membership_;  // the latest
+  std::vector<std::uint32_t> shards_;
   std::uint32_t sent_ = 0;
 };
 

@@ -42,13 +42,13 @@ Result<Bytes> from_memory(const Descriptor& file, std::size_t bytes) {
 
 }  // namespace
 
-PeerLink::PeerLink(Exchange& exchange, const jobs::TrainJob& job,
-                   std::function<Result<void>(const std::vector<std::uint32_t>&)> open)
-    : exchange_(exchange), open_(std::move(open)) {
+PeerLink::PeerLink(Exchange& exchange, const jobs::TrainJob& job, Open open, Open open_shards)
+    : exchange_(exchange), open_(std::move(open)), open_shards_(std::move(open_shards)) {
   membership_.epoch = job.epoch;
   membership_.self = job.member;
   membership_.members = job.members;
   membership_.blocks = job.blocks;
+  membership_.turns = job.turns;
 }
 
 // Whether the membership is another one now.
@@ -58,12 +58,15 @@ Result<bool> PeerLink::look(Duration wait) {
   unsent_ -= std::min(unsent_, exchange_.take_sent());
   if (exchange_.stopped()) return stopped();
   SAMOVAR_CHECK(hand_over());
+  const std::vector<std::uint32_t> come = exchange_.take_shards();
+  if (!come.empty() && open_shards_) SAMOVAR_CHECK(open_shards_(come));
   auto told = exchange_.take_membership();
   if (!told || told->epoch <= membership_.epoch) return false;
   SAMOVAR_CHECK(open_(told->blocks));
   membership_.epoch = told->epoch;
   membership_.members = std::move(told->members);
   membership_.blocks = std::move(told->blocks);
+  membership_.turns = std::move(told->turns);
   if (!membership_.has(membership_.self))
     return Error{Errc::unavailable, "the others go on without this one"};
   return true;

@@ -16,9 +16,10 @@ namespace samovar::worker {
 
 class PeerLink final : public trainer::PeerGroup {
  public:
-  // `open`: makes these blocks readable before anybody hears of them.
-  PeerLink(Exchange& exchange, const jobs::TrainJob& job,
-           std::function<Result<void>(const std::vector<std::uint32_t>& blocks)> open);
+  using Open = std::function<Result<void>(const std::vector<std::uint32_t>&)>;
+  // `open`: makes these blocks readable before anybody hears of them; `open_shards`: shards that came
+  // meanwhile, for passes to come.
+  PeerLink(Exchange& exchange, const jobs::TrainJob& job, Open open, Open open_shards = {});
 
   const trainer::Membership& membership() const override { return membership_; }
   Result<void> send(std::uint32_t to, ByteView body) override { return give(to, to_bytes(body)); }
@@ -46,7 +47,7 @@ class PeerLink final : public trainer::PeerGroup {
   Result<std::optional<trainer::PeerMessage>> next();
 
   Exchange& exchange_;
-  const std::function<Result<void>(const std::vector<std::uint32_t>&)> open_;
+  const Open open_, open_shards_;
   trainer::Membership membership_;
   std::uint32_t unsent_ = 0;  // that samovard has, and has not carried yet
   std::deque<Waiting> waiting_;

@@ -89,9 +89,16 @@ Result<std::unique_ptr<ShardSource>> ShardSource::open_part(Exchange& exchange, 
 }
 
 Result<void> ShardSource::add(Exchange& exchange, const std::vector<std::uint32_t>& blocks) {
+  std::vector<std::uint32_t> shards;
   for (const std::uint32_t block : blocks) {
     if (block >= places_.size()) return Error{Errc::corrupt, "samovard named a block that is not there"};
-    const std::uint32_t shard = places_[block].shard;
+    if (shards.empty() || shards.back() != places_[block].shard) shards.push_back(places_[block].shard);
+  }
+  return add_shards(exchange, shards);
+}
+
+Result<void> ShardSource::add_shards(Exchange& exchange, const std::vector<std::uint32_t>& shards) {
+  for (const std::uint32_t shard : shards) {
     {
       MutexLock lock(mutex_);
       if (files_.contains(shard)) continue;
@@ -101,6 +108,11 @@ Result<void> ShardSource::add(Exchange& exchange, const std::vector<std::uint32_
     files_[shard] = std::move(file);
   }
   return {};
+}
+
+bool ShardSource::here(std::size_t block) const {
+  MutexLock lock(mutex_);
+  return files_.contains(places_[block].shard);
 }
 
 Result<store::ShardReader*> ShardSource::reader(std::uint32_t shard) {

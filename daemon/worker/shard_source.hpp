@@ -36,10 +36,12 @@ class ShardSource final : public trainer::BlockSource {
                                                         const trainer::Schema& schema);
   // And for those of these, when it has not got them.
   Result<void> add(Exchange& exchange, const std::vector<std::uint32_t>& blocks);
+  Result<void> add_shards(Exchange& exchange, const std::vector<std::uint32_t>& shards);
 
   std::size_t blocks() const override { return places_.size(); }
   std::uint32_t rows(std::size_t block) const override { return places_[block].rows; }
   Result<void> read(std::size_t block, Bytes& out) override;
+  bool here(std::size_t block) const override;
   std::uint64_t total_rows() const noexcept { return total_rows_; }
   // So far, on whichever thread read: from the disk, and to decrypt, check and unpack what came.
   double read_seconds() const noexcept { return read_seconds_.load(std::memory_order_relaxed); }
@@ -77,7 +79,7 @@ class ShardSource final : public trainer::BlockSource {
   std::atomic<double> read_seconds_{0};
   std::atomic<double> decrypt_seconds_{0};
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::uint32_t, ingest::Descriptor> files_ SAMOVAR_GUARDED_BY(mutex_);
 };
 

@@ -145,9 +145,12 @@ class Training {
                                              job_.data_key));
     } else {
       SAMOVAR_TRY(source_, ShardSource::open_part(exchange_, job_, schema));
-      link_.emplace(exchange_, job_, [this](const std::vector<std::uint32_t>& blocks) {
-        return source_->add(exchange_, blocks);
-      });
+      link_.emplace(
+          exchange_, job_,
+          [this](const std::vector<std::uint32_t>& blocks) { return source_->add(exchange_, blocks); },
+          [this](const std::vector<std::uint32_t>& shards) {
+            return source_->add_shards(exchange_, shards);
+          });
       options.group = &*link_;
       options.joining = job_.joining;
     }

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!kReady) std::abort();
   if (size == 0) return 0;
   const ByteView body(data + 1, size - 1);
-  switch (data[0] % 14) {
+  switch (data[0] % 15) {
     case 0:
       same(decode_train_job(body), body);
       break;
@@ -63,6 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 13:
       same(decode_membership(body), body);
+      break;
+    case 14:
+      same(decode_shards(body), body);
       break;
     default:
       same(decode_scored(body), body);

@@ -13,7 +13,7 @@ if(TARGET samovard AND TARGET samovar-worker)
   add_test(NAME cluster_refusals
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster_refusals.py $<TARGET_FILE:samovard>)
   set_tests_properties(cluster_refusals PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
-  foreach(suite Together Faults)
+  foreach(suite Together Rotation Faults)
     add_test(NAME elastic_life.${suite}
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/elastic_life.py $<TARGET_FILE:samovard> ${suite})
     set_tests_properties(elastic_life.${suite} PROPERTIES LABELS integration TIMEOUT 1200 RUN_SERIAL ON)

@@ -112,6 +112,7 @@ def loss_of(node, view):
 
 class Nodes(unittest.TestCase):
     nodes = 3
+    rows = ROWS
     arguments = ("--checkpoint-steps", "200")
 
     def setUp(self):
@@ -121,7 +122,7 @@ class Nodes(unittest.TestCase):
         self.cluster.form()
         self.all_up()
         self.box = Box(self.cluster.nodes[0])
-        self.data = self.box.dataset(table(ROWS), "admissions")
+        self.data = self.box.dataset(table(self.rows), "admissions")
         self.wait_known(*self.cluster.nodes)
 
     def wait_known(self, *nodes):
@@ -178,6 +179,45 @@ class Together(Nodes):
         for job in jobs:
             done = wait_end(first, job)
             self.assertEqual(done["state"], "done", done["error"])
+
+
+class Rotation(Nodes):
+    """Blocks go round among the nodes between passes. The data set has several files, each on two of the three nodes."""
+    rows = 50_000
+
+    def shards_on(self, node):
+        folder = pathlib.Path(node.state_dir) / "data" / "versions" / f"{self.data}.1"
+        return {path.name for path in folder.iterdir() if path.name.isdigit()} if folder.is_dir() else set()
+
+    def test_every_node_reads_all_rows_in_turn(self):
+        first = self.cluster.nodes[0]
+        everything = set().union(*(self.shards_on(node) for node in self.cluster.nodes))
+        self.assertGreater(len(everything), 3)
+        self.assertTrue(any(self.shards_on(node) != everything for node in self.cluster.nodes))
+        views = {}
+        for name, strategy in {"stays": {}, "copies": {"rotate": "copies"}, "all": {"rotate": "all"},
+                               "step": {"rotate": "all", "sync": True}}.items():
+            job = self.box.job(self.data, name=name, strategy=strategy,
+                               parameters={**SHORT["parameters"], "passes": 6})
+            views[name] = wait_end(first, job)
+            self.assertEqual(views[name]["state"], "done", (name, views[name]["error"], views[name]["events"]))
+            if name == "copies":
+                fetched = [self.shards_on(node) for node in self.cluster.nodes]
+        # Among copies nothing was brought for the passes after the first; among all everything.
+        self.assertTrue(any(found != everything for found in fetched))
+        for node in self.cluster.nodes:
+            self.assertEqual(self.shards_on(node), everything, node.name)
+        losses = {name: loss_of(first, view) for name, view in views.items()}
+        for name, loss in losses.items():
+            self.assertLess(abs(loss - losses["stays"]) / losses["stays"], 0.02, losses)
+
+    @with_arguments(*STALL)
+    def test_one_that_is_lost_changes_only_the_turns(self):
+        first, second, _ = self.cluster.nodes
+        job = self.box.job(self.data, name="shaken", strategy={"rotate": "all"}, **LONG)
+        self.assertTrue(kill_until_missed(first, job, second), "it ended before a worker could be killed")
+        done = wait_end(first, job)
+        self.assertEqual(done["state"], "done", done["error"])
 
 
 class Faults(Nodes):

@@ -233,6 +233,8 @@ Result<std::unique_ptr<BatchReader>> BatchReader::open(BlockSource& source, cons
     if (from->plan_mark != mark || from->position > s.blocks.size() || from->row >= kBlockRowsMax)
       return Error{Errc::conflict, "the saved place belongs to other data or another plan: begin anew"};
     s.cursor = *from;
+  } else {
+    s.cursor.pass = s.plan.first_pass;
   }
   s.cursor.plan_mark = mark;
   s.load_pass = s.cursor.pass;

@@ -32,6 +32,8 @@ class BlockSource {
   virtual std::uint32_t rows(std::size_t block) const = 0;
   // Replaces `out`; keeping its room saves time. Called from one thread at a time.
   virtual Result<void> read(std::size_t block, Bytes& out) = 0;
+  // What it lies in is here. From any thread.
+  virtual bool here(std::size_t) const { return true; }
 };
 
 // The number by which a model knows a level. A block numbers its levels as they came; this makes the numbers
@@ -76,6 +78,7 @@ struct ReadPlan {
   bool shuffle_rows = false;           // within a block
   std::vector<std::uint32_t> blocks;   // those of this worker; empty: all
   std::uint64_t passes = 1;            // 0: without end
+  std::uint64_t first_pass = 0;        // without a cursor; one of `passes`
   std::size_t blocks_ahead = 2;        // 0: no thread, blocks are read when they are needed
   const LevelCoder* levels = nullptr;  // null: codes are those of the batch's block
   std::shared_ptr<const void> keeps;   // whatever must live as long: the coder, when nobody else holds it

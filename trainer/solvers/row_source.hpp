@@ -34,6 +34,7 @@ struct RowSourceOptions {
   // Of several workers this one reads its own rows; sums are those of all.
   class Council* council = nullptr;
   std::function<bool()> refresh;  // takes over the worker's blocks; true when they are others
+  BlockSource* whole = nullptr;   // with the rows of all workers, of which it reads others' in other passes
 };
 
 class RowSource {
@@ -48,6 +49,7 @@ class RowSource {
   const FeaturePipeline& pipeline() const noexcept { return pipeline_; }
   const Schema& schema() const noexcept { return schema_; }
   BlockSource& source() const noexcept { return source_; }
+  BlockSource& whole() const noexcept { return options_.whole != nullptr ? *options_.whole : source_; }
   const Splitter& splitter() const noexcept { return splitter_; }
 
   // Null when this worker is alone.

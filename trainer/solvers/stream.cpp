@@ -84,6 +84,8 @@ Result<void> Stream::train(BatchReader& reader) {
     SAMOVAR_TRY(const Batch* read, reader.next());
     if (read == nullptr) {
       SAMOVAR_CHECK(end_pass());
+      // The next one has other blocks.
+      if (together_ && rotates()) return {};
       continue;
     }
     const double got = seconds_now();

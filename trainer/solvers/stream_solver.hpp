@@ -46,7 +46,17 @@ class Stream {
 
   // In step all do a step of the same size together, each of it the share it has of the rows: their passes
   // end together, and a step is as large with any number of workers.
-  ReadPlan own_plan(ReadPlan plan) const;
+  ReadPlan own_plan(ReadPlan plan, std::uint64_t rows) const;
+
+  // Where blocks go round between passes. A reader is then for one pass, and which blocks it has follows
+  // from the number of the pass alone.
+  bool rotates() const { return !rows_.council()->membership().turns.empty(); }
+  // Until what they lie in is here; or the members are others, or it is over.
+  Result<void> await_blocks(const std::vector<std::uint32_t>& blocks);
+  // One pass, or what is left of it; the number of the next one.
+  Result<std::uint64_t> train_turn(const ReadPlan& plan, std::uint64_t pass, std::optional<DataCursor> from);
+  // All that a saved state must have been made with: this worker's blocks, in each turn.
+  std::vector<std::uint32_t> blocks_of_turns() const;
 
   Result<void> nothing_to_read();
 

@@ -56,17 +56,25 @@ Result<Fit> Stream::run_together(const ReadPlan& plan, std::optional<DataCursor>
     from.reset();
   }
   finished_ = over();
+  const auto first_pass = [&] { return together_->rows_before() / std::max<std::uint64_t>(1, rows_all()); };
+  std::uint64_t pass = from ? from->pass : first_pass();
+  bool same = from.has_value();
   while (!finished_) {
-    // With every epoch the blocks may be others.
-    static_cast<void>(together_->take_changed());
+    // With every epoch the blocks may be others, and those that go round begin anew: all members know where.
+    if (together_->take_changed() && !std::exchange(same, false)) pass = first_pass();
     rows_.refresh();
     together_->set_rows_most(rows_most());
     if (rows_.rows() == 0) {
       SAMOVAR_CHECK(nothing_to_read());
       continue;
     }
-    SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.source(), rows_.schema(), own_plan(plan),
-                                                     std::exchange(from, std::nullopt)));
+    if (rotates()) {
+      SAMOVAR_TRY(pass, train_turn(plan, pass, std::exchange(from, std::nullopt)));
+      continue;
+    }
+    SAMOVAR_TRY(const auto reader,
+                BatchReader::open(rows_.source(), rows_.schema(), own_plan(plan, rows_.rows()),
+                                  std::exchange(from, std::nullopt)));
     SAMOVAR_CHECK(train(*reader));
   }
   SAMOVAR_CHECK(together_->tell_done());
@@ -103,9 +111,59 @@ Result<void> Stream::warm_up(const ReadPlan& plan) {
   return {};
 }
 
-ReadPlan Stream::own_plan(ReadPlan plan) const {
+Result<std::uint64_t> Stream::train_turn(const ReadPlan& plan, std::uint64_t pass,
+                                         std::optional<DataCursor> from) {
+  const auto& turns = rows_.council()->membership().turns;
+  // A copy: the members may become others meanwhile.
+  const std::vector<std::uint32_t> blocks = turns[pass % turns.size()];
+  SAMOVAR_CHECK(await_blocks(blocks));
+  if (finished_ || together_->changed()) return pass;
+  std::uint64_t rows = 0;
+  for (const std::uint32_t block : blocks)
+    rows += block < rows_.whole().blocks() ? rows_.whole().rows(block) : 0;
+  if (rows == 0) {
+    SAMOVAR_CHECK(nothing_to_read());
+    return pass + 1;
+  }
+  ReadPlan turn = own_plan(plan, rows);
+  turn.blocks = blocks;
+  turn.first_pass = pass;
+  turn.passes = pass + 1;
+  SAMOVAR_TRY(const auto reader, BatchReader::open(rows_.whole(), rows_.schema(), turn, from));
+  SAMOVAR_CHECK(train(*reader));
+  return reader->pass();
+}
+
+Result<void> Stream::await_blocks(const std::vector<std::uint32_t>& blocks) {
+  const double began = seconds_now();
+  const double waited = together_->seconds_waited();
+  const auto here = [&] {
+    return std::all_of(blocks.begin(), blocks.end(),
+                       [&](std::uint32_t block) { return rows_.whole().here(block); });
+  };
+  while (!here() && !finished_ && !together_->changed()) {
+    SAMOVAR_CHECK(hooks_.waiting());
+    SAMOVAR_CHECK(together_->idle());
+    finished_ = over();
+  }
+  phases_.data_wait += seconds_now() - began - (together_->seconds_waited() - waited);
+  return {};
+}
+
+std::vector<std::uint32_t> Stream::blocks_of_turns() const {
+  constexpr std::uint32_t kNext = 0xffff'ffff;
+  const Membership& now = rows_.council()->membership();
+  std::vector<std::uint32_t> out = now.blocks;
+  for (const auto& turn : now.turns) {
+    out.push_back(kNext);
+    out.insert(out.end(), turn.begin(), turn.end());
+  }
+  return out;
+}
+
+ReadPlan Stream::own_plan(ReadPlan plan, std::uint64_t rows) const {
   if (!together_->in_step() || options_.all_rows == 0) return plan;
-  const double share = static_cast<double>(rows_.rows()) / static_cast<double>(options_.all_rows);
+  const double share = static_cast<double>(rows) / static_cast<double>(options_.all_rows);
   plan.batch_rows =
       std::max(1u, static_cast<std::uint32_t>(std::lround(share * static_cast<double>(plan.batch_rows))));
   return plan;
@@ -128,7 +186,7 @@ Result<void> Stream::nothing_to_read() {
 Result<void> Stream::save_in_step(const DataCursor& cursor) {
   if (!together_->take_save()) return {};
   StateWriter own;
-  own.put(rows_.council()->membership().blocks);
+  own.put(blocks_of_turns());
   save(cursor, own);
   own.put(seen_);
   own.put(together_->save());
@@ -160,7 +218,7 @@ Result<std::optional<DataCursor>> Stream::load_own_part(StateReader& in) {
 
 bool Stream::goes_on_from_own() const {
   const Membership& now = rows_.council()->membership();
-  return saved_workers_ == now.members.size() && saved_blocks_ == now.blocks;
+  return saved_workers_ == now.members.size() && saved_blocks_ == blocks_of_turns();
 }
 
 void Stream::begin_anew() {

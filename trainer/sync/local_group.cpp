@@ -74,7 +74,7 @@ class LocalGroup::End final : public PeerGroup {
   bool stop_ = false;
 };
 
-LocalGroup::LocalGroup(const std::vector<std::vector<std::uint32_t>>& blocks) {
+LocalGroup::LocalGroup(const std::vector<std::vector<std::uint32_t>>& blocks, Blocks how) : how_(how) {
   const std::lock_guard lock(mutex_);
   for (std::uint32_t i = 0; i < blocks.size(); ++i) ends_[i] = std::make_unique<End>(*this, i, blocks[i]);
   tell();
@@ -95,7 +95,13 @@ void LocalGroup::tell() {
     if (!end->cut_) members.push_back(number);
   }
   for (auto& [number, end] : ends_) {
-    end->next_ = {epoch_, number, members, end->blocks_};
+    end->next_ = {epoch_, number, members, end->blocks_, {}};
+    const auto own = std::find(members.begin(), members.end(), number) - members.begin();
+    const bool turns = how_ == Blocks::go_round && members.size() > 1;
+    for (std::size_t turn = 0; turns && turn < members.size(); ++turn) {
+      const std::uint32_t other = members[(static_cast<std::size_t>(own) + turn) % members.size()];
+      end->next_.turns.push_back(ends_[other]->blocks_);
+    }
     end->ready_.notify_all();
   }
 }

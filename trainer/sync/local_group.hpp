@@ -18,7 +18,9 @@ namespace samovar::trainer {
 class LocalGroup {
  public:
   // The members of the first epoch are 0, 1, … with these blocks.
-  explicit LocalGroup(const std::vector<std::vector<std::uint32_t>>& blocks);
+  // Where blocks go round, a member has in each pass those that the next one had in the pass before.
+  enum class Blocks : std::uint8_t { stay, go_round };
+  explicit LocalGroup(const std::vector<std::vector<std::uint32_t>>& blocks, Blocks how = Blocks::stay);
   ~LocalGroup();
   LocalGroup(const LocalGroup&) = delete;
   LocalGroup& operator=(const LocalGroup&) = delete;
@@ -45,6 +47,7 @@ class LocalGroup {
   // A new epoch for everybody; the lock is held.
   void tell();
 
+  const Blocks how_;
   mutable std::mutex mutex_;
   // Under the mutex.
   std::uint64_t epoch_ = 1;

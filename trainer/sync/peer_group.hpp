@@ -26,6 +26,9 @@ struct Membership {
   std::vector<std::uint32_t> members;  // ascending, self included
   // Of the data set: those whose rows are this worker's in this epoch. Every row belongs to one worker.
   std::vector<std::uint32_t> blocks;
+  // Where blocks go round: those to train on, by pass, over and over; the first ones are `blocks`. In each of
+  // them every row belongs to one worker. Empty: the same in every pass.
+  std::vector<std::vector<std::uint32_t>> turns = {};
 
   // Merges what the others found, saves, and delivers the model.
   std::uint32_t lead() const noexcept { return members.empty() ? self : members.front(); }

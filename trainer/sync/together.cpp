@@ -446,7 +446,7 @@ Result<void> Together::tell_rest(bool resting) {
 }
 
 Result<void> Together::idle() {
-  if (!resting_.contains(council_.membership().self)) SAMOVAR_CHECK(tell_rest(true));
+  if (!in_step() && !resting_.contains(council_.membership().self)) SAMOVAR_CHECK(tell_rest(true));
   return listen(milliseconds(20));
 }
 

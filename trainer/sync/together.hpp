@@ -52,7 +52,7 @@ class Together {
   Result<void> stepped(std::uint64_t rows, double seconds, double work);
   // The vector is not to be touched any more. Who comes later is told that training is over.
   void end();
-  // Nothing of its own to do: hears the others.
+  // Nothing of its own to do: hears the others, who go on without it; in step they wait.
   Result<void> idle();
   Result<void> tell_pass(std::uint32_t pass, double loss, double weight);
   Result<void> tell_done();
@@ -100,8 +100,11 @@ class Together {
   void set_replaced(std::function<void()> replaced) { replaced_ = std::move(replaced); }
   // True once after the epoch, and perhaps the blocks, changed.
   bool take_changed() noexcept { return std::exchange(changed_, false); }
+  bool changed() const noexcept { return changed_; }
 
   std::uint64_t rows_done() const;  // of all members, as far as is known
+  // Of those, before this run began: all members know the same.
+  std::uint64_t rows_before() const noexcept { return rows_before_; }
   // A vector that is nobody's, as far as this member has it; empty: the strategy has none.
   virtual std::size_t slice_first() const { return 0; }
   virtual std::span<const float> slice() const { return {}; }

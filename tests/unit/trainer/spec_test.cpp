@@ -150,6 +150,9 @@ TEST(Spec, TrainingTogetherHasDefaultsAndBounds) {
   EXPECT_FALSE(full["strategy"].contains("quorum"));
   JobSpec other = usual.spec;
   other.strategy.quorum = 0.5;
+  EXPECT_FALSE(full["strategy"].contains("rotate"));
+  other.strategy.rotate = Rotate::all;
+  EXPECT_EQ(to_json(other)["strategy"]["rotate"], "all");
   EXPECT_EQ(parse_spec(to_json(other), nullptr).spec.strategy, other.strategy);
   EXPECT_EQ(full["on_lost_node"], "replace");
   EXPECT_TRUE(parse_spec(full, nullptr).faults.empty());
@@ -171,6 +174,10 @@ TEST(Spec, TrainingTogetherHasDefaultsAndBounds) {
   const auto faults = parse_spec(json, nullptr).faults;
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0].pointer, "/strategy/sync");
+  json["strategy"] = {{"kind", "allreduce"}, {"rotate", "copies"}};
+  const auto mixed = parse_spec(json, nullptr).faults;
+  ASSERT_EQ(mixed.size(), 1u);
+  EXPECT_EQ(mixed[0].pointer, "/strategy/rotate");
 }
 
 TEST(Spec, PowerIsWrittenOnlyWhenItWasAskedFor) {

@@ -35,6 +35,20 @@ TEST(JobMessage, OrdersAreReadBack) {
   EXPECT_EQ(told->block_rows, epoch.block_rows);
   EXPECT_TRUE(told->joining);
   expect_strict(encode(epoch), decode_job_epoch);
+  EXPECT_TRUE(told->turns.empty());
+  const Bytes before = encode(epoch);
+  epoch.turns = {{7, 8}, {1, 2}};
+  const Bytes with = encode(epoch);
+  const auto rotates = decode_job_epoch(with);
+  ASSERT_TRUE(rotates);
+  EXPECT_EQ(rotates->turns, epoch.turns);
+  // Without them, what nodes of an earlier version read.
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), with.begin()));
+  for (std::size_t length = before.size() + 1; length < with.size(); ++length)
+    EXPECT_FALSE(decode_job_epoch(ByteView(with).first(length))) << length;
+  epoch.turns.assign(kTurnsMax + 1, {1});
+  EXPECT_FALSE(decode_job_epoch(encode(epoch)));
+  epoch.turns.clear();
   epoch.members = {{1, "nod_a"}};  // not for it
   EXPECT_FALSE(decode_job_epoch(encode(epoch)));
 

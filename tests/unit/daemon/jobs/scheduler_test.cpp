@@ -157,5 +157,106 @@ TEST(PlanTest, AWorkerThatALaterPlanDoesNotNameIsLeftOut) {
   EXPECT_FALSE(is_left_out(record, {"job_1", 1, 1}, 1));  // a box alone plans nothing
 }
 
+// ---- blocks that go round ----
+
+std::map<std::string, std::set<std::uint32_t>> met_in(const std::vector<Assignment>& turns) {
+  std::map<std::string, std::set<std::uint32_t>> met;
+  for (const Assignment& turn : turns)
+    for (const auto& [node, blocks] : turn) met[node].insert(blocks.begin(), blocks.end());
+  return met;
+}
+
+BlockMap two_copies_of_three() {
+  return map_of({{6000, 6, {"a", "b"}}, {6000, 6, {"b", "c"}}, {6000, 6, {"a", "c"}}});
+}
+
+TEST(Rotation, AmongAllEveryBlockMeetsEveryNode) {
+  const BlockMap map = two_copies_of_three();
+  const auto now = assign_blocks(map, nodes({"a", "b", "c"}));
+  const auto turns = rotate_blocks(map, now, Rounds::all);
+  ASSERT_EQ(turns.size(), 3u);
+  EXPECT_EQ(turns.front(), now);
+  for (const Assignment& turn : turns) {
+    expect_each_once(map, turn);
+    for (const auto& [node, blocks] : turn)
+      EXPECT_NEAR(static_cast<double>(rows_of(map, blocks)), 6000, 1100) << node;
+  }
+  for (const auto& [node, blocks] : met_in(turns)) EXPECT_GE(blocks.size(), 16u) << node;
+  // A pure function.
+  EXPECT_EQ(turns, rotate_blocks(map, now, Rounds::all));
+}
+
+TEST(Rotation, AmongCopiesNothingIsBrought) {
+  const BlockMap map = two_copies_of_three();
+  const auto now = assign_blocks(map, nodes({"a", "b", "c"}));
+  const auto turns = rotate_blocks(map, now, Rounds::copies);
+  ASSERT_GE(turns.size(), 2u);
+  std::size_t moved = 0;
+  for (const Assignment& turn : turns) {
+    expect_each_once(map, turn);
+    for (const auto& [node, blocks] : turn) {
+      EXPECT_TRUE(shards_of(map, blocks, node).empty()) << node;
+      EXPECT_FALSE(blocks.empty());
+    }
+  }
+  for (const auto& [node, blocks] : met_in(turns)) moved += blocks.size();
+  EXPECT_GT(moved, 30u);  // of 36: each of 18 blocks on both of its holders
+}
+
+TEST(Rotation, CopiesComeFirst) {
+  const BlockMap map = two_copies_of_three();
+  const auto now = assign_blocks(map, nodes({"a", "b", "c"}));
+  const auto turns = rotate_blocks(map, now, Rounds::all);
+  std::size_t fetched = 0;
+  for (const auto& [node, blocks] : turns.at(1)) fetched += shards_of(map, blocks, node).size();
+  std::size_t later = 0;
+  for (const auto& [node, blocks] : turns.at(2)) later += shards_of(map, blocks, node).size();
+  EXPECT_LE(fetched, 1u);
+  EXPECT_GT(later, fetched);
+}
+
+TEST(Rotation, WithOneCopyOfEachNothingMovesAmongCopies) {
+  const BlockMap map = map_of({{1000, 2, {"a"}}, {1000, 2, {"b"}}, {1000, 2, {"c"}}});
+  const auto now = assign_blocks(map, nodes({"a", "b", "c"}));
+  EXPECT_TRUE(rotate_blocks(map, now, Rounds::copies).empty());
+  EXPECT_EQ(rotate_blocks(map, now, Rounds::all).size(), 3u);
+}
+
+TEST(Rotation, OneAloneHasNobodyToChangeWith) {
+  const BlockMap map = map_of({{1000, 2, {"a"}}});
+  EXPECT_TRUE(rotate_blocks(map, assign_blocks(map, nodes({"a"})), Rounds::all).empty());
+  EXPECT_TRUE(rotate_blocks(map, {}, Rounds::all).empty());
+}
+
+TEST(Rotation, DrawnClustersHaveEachBlockOnceInEveryTurn) {
+  std::uint32_t drawn = 7;
+  const auto draw = [&drawn](std::uint32_t below) {
+    drawn = drawn * 1664525u + 1013904223u;
+    return (drawn >> 8) % below;
+  };
+  for (int cluster = 0; cluster < 200; ++cluster) {
+    const std::uint32_t members = 2 + draw(9);
+    std::vector<PlanNode> all;
+    for (std::uint32_t i = 0; i < members; ++i) all.push_back({"n" + std::to_string(i), 1});
+    BlockMap map;
+    for (std::uint32_t shard = 0, shards = 1 + draw(12); shard < shards; ++shard) {
+      PlanShard one{100 + draw(5000), 1 + draw(6), {}};
+      for (std::uint32_t copy = 0, copies = 1 + draw(3); copy < copies; ++copy)
+        one.holders.push_back("n" + std::to_string(draw(members)));
+      map.shards.push_back(one);
+    }
+    map.parts = parts_for(map.shards);
+    const auto now = assign_blocks(map, all);
+    for (const Rounds how : {Rounds::copies, Rounds::all}) {
+      const auto turns = rotate_blocks(map, now, how);
+      ASSERT_LE(turns.size(), std::min<std::size_t>(members, kRotationsMax));
+      for (const Assignment& turn : turns) {
+        expect_each_once(map, turn);
+        ASSERT_EQ(turn.size(), now.size());
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace samovar::jobs

@@ -97,5 +97,25 @@ TEST(TrainProtocol, PlacesDifferByKindAndStep) {
   EXPECT_EQ(output_name(OutputKind::checkpoint, 12), "checkpoint-12");
 }
 
+TEST(TrainProtocol, TurnsAreReadBackAndBeginWithTheOwnBlocks) {
+  MembershipMessage message{3, {1, 2}, {4, 5}, {{4, 5}, {0, 1}}};
+  const auto told = decode_membership(encode(message));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->turns, message.turns);
+  message.turns = {{0, 1}, {4, 5}};  // others first
+  EXPECT_FALSE(decode_membership(encode(message)));
+  message.turns = {{4, 5}, {}};  // nothing to do
+  EXPECT_FALSE(decode_membership(encode(message)));
+  message.turns = {{4, 5}, {1, 0}};  // out of order
+  EXPECT_FALSE(decode_membership(encode(message)));
+  message.turns.assign(kTurnsMax + 1, {4, 5});
+  EXPECT_FALSE(decode_membership(encode(message)));
+
+  const auto shards = decode_shards(encode(ShardsMessage{{2, 7}}));
+  ASSERT_TRUE(shards);
+  EXPECT_EQ(shards->shards, (std::vector<std::uint32_t>{2, 7}));
+  EXPECT_FALSE(decode_shards(encode(ShardsMessage{{7, 2}})));
+}
+
 }  // namespace
 }  // namespace samovar::jobs
