@@ -146,6 +146,57 @@ class JobPower(unittest.TestCase):
         until("its last word", lambda: "Ended in time for" in "\n".join(
             line["text"] for line in self.cluster.nodes[0].items(f"/jobs/{job}/logs?limit=1000")))
 
+    def test_two_with_limits_at_once(self):
+        """Both train on all nodes. Whatever is handed out to the nodes is within the smallest of the budget and both limits,
+        whenever somebody looks, also while jobs come and go."""
+        self.start(boards=True)
+        first, second, _ = self.cluster.nodes
+        until("the rest of all", lambda: abs(first.asks("/power")["idle_watts"] - NODES * IDLE_W) < 1)
+        before = first.expect(200, "GET", "/api/v1/settings/power")
+        first.expect(200, "PUT", "/api/v1/settings/power", {**before.json, "budget_watts": 100},
+                     headers={"If-Match": before.headers["ETag"]})
+        limits = {}
+        looks = []
+
+        def look():
+            power = first.asks("/power")
+            caps = [node["cap_watts"] for node in power["nodes"]]
+            running = {job["id"]: job for job in power["jobs"]}
+            if power["budget_watts"] is not None and None not in caps:
+                self.assertLessEqual(sum(caps), power["budget_watts"] + 0.5, power)
+                looks.append(power["budget_watts"])
+            for job, told in running.items():
+                # Told by those that train it: a job is in the list with its limit, or not at all.
+                self.assertEqual(told["limit_watts"], min(limits[other] for other in running), power)
+                self.assertLessEqual(told["watts"], told["limit_watts"], power)
+                self.assertLessEqual(power["budget_watts"], told["limit_watts"], power)
+            return power, set(running)
+
+        def wait_for(what, jobs, watts, job_id):
+            def holds():
+                power, running = look()
+                return running == jobs and (power["budget_watts"], power["job_id"]) == (watts, job_id) and power[
+                    "mean_watts"] <= watts * 1.05 and all(n["working"] == bool(jobs) for n in power["nodes"])
+            until(what, holds, 240, every=0.2)
+
+        wait_for("the budget", set(), 100, "")
+        loose = self.begin({"watts": 80}, {**LONG, "name": "loose"})
+        limits[loose] = 80
+        wait_for("80 W hold", {loose}, 80, loose)
+        tight = second.expect(201, "POST", "/api/v1/jobs", self.spec({"watts": 60}, {**LONG, "name": "tight"})).json["id"]
+        limits[tight] = 60
+        for job in (loose, tight):
+            wait_working(first, job, NODES)
+        wait_for("60 W hold for both", {loose, tight}, 60, tight)
+        for job in (loose, tight):
+            view = job_on(second, job)["power"]
+            self.assertEqual((view["watts"], view["granted_watts"]), (limits[job], 60))
+        first.expect(200, "POST", f"/api/v1/jobs/{tight}:cancel", {})
+        wait_for("80 W again", {loose}, 80, loose)
+        first.expect(200, "POST", f"/api/v1/jobs/{loose}:cancel", {})
+        wait_for("the box's own budget", set(), 100, "")
+        self.assertTrue({60, 80, 100} <= set(looks), looks)
+
     # Others keep this machine busy: what is estimated is theirs, too, so only the way of it is looked at.
     def test_with_the_estimate_of_this_machine(self):
         self.start(boards=False)
