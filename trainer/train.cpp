@@ -230,6 +230,7 @@ class Training {
     out.strategy = spec_.strategy;
     out.all_rows = all_rows_;
     out.joining = options_.joining;
+    out.slices_model = options_.slices_model;
     if (needs_survey()) out.intercepts = starting_intercepts(choice_.problem, survey_);
     if (choice_.problem.family == Family::gaussian && choice_.problem.link == Link::identity) {
       out.target_center = survey_.target_mean;

@@ -64,6 +64,8 @@ struct TrainOptions {
   // the group's membership are this worker's and are read.
   PeerGroup* group = nullptr;
   bool joining = false;  // the others have begun without this worker
+  // They make the model of all by slices, as all of this version do; else the lead does.
+  bool slices_model = true;
 };
 
 struct Trained {

@@ -131,7 +131,8 @@ Bytes encode(const JobEpoch& message) {
   put(out, message.blocks);
   out.number(static_cast<std::uint32_t>(message.block_rows.size()));
   for (const auto& rows : message.block_rows) put(out, rows);
-  if (message.turns.empty()) return body;
+  if (message.turns.empty() && !message.slices_model) return body;
+  put(out, message.slices_model);
   out.number(static_cast<std::uint32_t>(message.turns.size()));
   for (const auto& blocks : message.turns) put(out, blocks);
   return body;
@@ -159,9 +160,10 @@ Result<JobEpoch> decode_job_epoch(ByteView body) {
   if (shards > kJobShardsMax) return broken("epoch");
   for (std::uint32_t i = 0; i < shards && good && in.ok(); ++i)
     message.block_rows.push_back(numbers_of(in, good));
-  const bool rotates = good && in.ok() && !in.at_end();
-  const auto turns = rotates ? in.number<std::uint32_t>() : 0;
-  if (turns > kTurnsMax || (rotates && turns == 0)) return broken("epoch");
+  const bool more = good && in.ok() && !in.at_end();
+  message.slices_model = more && flag(in, good);
+  const auto turns = more ? in.number<std::uint32_t>() : 0;
+  if (turns > kTurnsMax || (more && turns == 0 && !message.slices_model)) return broken("epoch");
   for (std::uint32_t i = 0; i < turns && good && in.ok(); ++i) message.turns.push_back(numbers_of(in, good));
   good = good && named && message.epoch > 0 && message.parts > 0 && message.parts <= kPartsMax;
   return finished(in, good, std::move(message), "epoch");

@@ -65,9 +65,11 @@ struct JobEpoch {
   std::vector<std::pair<std::uint32_t, std::string>> members;  // number and node, ascending
   std::vector<std::uint32_t> blocks;                           // of this worker
   std::vector<std::vector<std::uint32_t>> block_rows;          // of all shards; only with its first epoch
-  // Where blocks go round: those of this worker by pass, the first ones are `blocks`. Not written when empty,
-  // so that nodes of an earlier version understand the rest.
+  // Where blocks go round: those of this worker by pass, the first ones are `blocks`.
   std::vector<std::vector<std::uint32_t>> turns = {};
+  // Workers of all nodes are of this version, and make the model by slices. Without it, and without turns,
+  // what is written is what nodes of the version before understand.
+  bool slices_model = false;
 };
 
 struct JobStop {

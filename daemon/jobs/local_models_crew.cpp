@@ -20,6 +20,8 @@ using nlohmann::json;
 
 namespace {
 
+// From which version of commands on the workers of all nodes make the model by slices.
+constexpr unsigned kSlicesLevel = 6;
 constexpr std::chrono::milliseconds kTurn{50};
 constexpr std::chrono::milliseconds kNodesEvery{500};
 constexpr std::chrono::milliseconds kLiveEvery{500};
@@ -132,6 +134,7 @@ Result<void> LocalModels::settle(Run& run, const cluster::JobRecord& record) {
   const bool several = kTogether && !data_.replicas().alone() && cluster_.level() >= 3;
   map.parts = planned ? before.parts : several ? parts_for(map.shards) : 1;
   run.alone = !several && map.parts == 1;
+  run.slices_model = cluster_.level() >= kSlicesLevel;
   if (!several) run.rules.together = false;
   run.block_rows.assign(map.shards.size(), {});
   // Never one twice, also of runs that never came into the state: their workers may still be ending.
@@ -198,6 +201,7 @@ Task<Result<void>> LocalModels::announce(RunPtr run) {
   JobEpoch epoch;
   epoch.epoch = crew.epoch();
   epoch.parts = crew.map().parts;
+  epoch.slices_model = run->slices_model;
   for (const std::uint32_t number : crew.working())
     epoch.members.emplace_back(number, crew.find(number)->node);
   for (const auto& [number, node] : std::vector(epoch.members)) {

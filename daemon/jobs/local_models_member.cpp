@@ -497,6 +497,7 @@ TrainHooks LocalModels::hooks_for(const MemberPtr& member) {
     for (const auto& [number, node] : epoch.members) job.members.push_back(number);
     job.blocks = epoch.blocks;
     job.turns = epoch.turns;
+    job.slices_model = epoch.slices_model;
     job.block_rows = epoch.block_rows;
     if (job.joining) job.checkpoint_step = 0;
     return {};

@@ -50,6 +50,7 @@ struct LocalModels::Run {
   };
   std::map<std::string, Full> full;  // nodes that had no room for its worker
   std::optional<Error> fatal;        // nobody can do better: the job failed
+  bool slices_model = false;         // decided once: workers that come later do as the others
   bool woken = false;
   std::function<void(bool)> wake;
   MonoTime live_at{};  // the others were last told

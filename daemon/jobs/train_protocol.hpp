@@ -69,7 +69,8 @@ struct TrainJob {
   std::uint64_t checkpoint_steps = 0;  // tests: after so many updates instead
   // Among workers of other nodes: its number, from 1 on; 0: alone.
   std::uint32_t member = 0;
-  bool joining = false;  // the others are at work already
+  bool joining = false;       // the others are at work already
+  bool slices_model = false;  // they make the model of all by slices
   std::uint64_t epoch = 0;
   std::vector<std::uint32_t> members;                  // ascending, itself included
   std::vector<std::uint32_t> blocks;                   // its own

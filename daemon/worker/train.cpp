@@ -153,6 +153,7 @@ class Training {
           });
       options.group = &*link_;
       options.joining = job_.joining;
+      options.slices_model = job_.slices_model;
     }
     observer_.watch(*source_);
     if (job_.checkpoint_step > 0) {

@@ -133,25 +133,33 @@ Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem
       has_centre = has_centre || !slice.empty();
     }
   }
+  MeanOfAll all{parts.size(), rows, steps, std::move(weights), std::move(intercepts), has_centre, {}};
+  all.centre = std::move(centres);
+  return write_merged(std::move(all), problem, base, options);
+}
+
+Bytes write_merged(MeanOfAll all, const Problem& problem, const std::vector<double>& base,
+                   const StreamOptions& options) {
+  const std::size_t inputs = all.weights.size();
   StateWriter out((2 * inputs + problem.outputs) * sizeof(float) + 1024);
-  out.put(std::uint64_t{parts.size()});
-  out.put(rows);
-  out.put(steps);
-  out.put(weights);
-  out.put(intercepts);
-  out.put(static_cast<std::uint8_t>(has_centre));
-  if (!has_centre) return out.take();
+  out.put(all.members);
+  out.put(all.rows);
+  out.put(all.steps);
+  out.put(all.weights);
+  out.put(all.few);
+  out.put(static_cast<std::uint8_t>(all.has_centre));
+  if (!all.has_centre) return out.take();
   for (std::size_t i = 0; i < inputs; ++i) {
-    const float own = centres[i] * static_cast<float>(options.target_scale);
-    weights[i] = std::isfinite(own) ? own : weights[i];
+    const float own = all.centre[i] * static_cast<float>(options.target_scale);
+    all.weights[i] = std::isfinite(own) ? own : all.weights[i];
   }
   for (std::size_t o = 0; o < problem.outputs; ++o) {
-    const double own =
-        (base[o] + static_cast<double>(centres[inputs + o])) * options.target_scale + options.target_center;
-    intercepts[o] = std::isfinite(own) ? own : intercepts[o];
+    const double own = (base[o] + static_cast<double>(all.centre[inputs + o])) * options.target_scale +
+                       options.target_center;
+    all.few[o] = std::isfinite(own) ? own : all.few[o];
   }
-  out.put(weights);
-  out.put(intercepts);
+  out.put(all.weights);
+  out.put(all.few);
   return out.take();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trainer/solvers/stream.hpp"
+#include "trainer/sync/slice_mean.hpp"
 
 namespace samovar::trainer {
 
@@ -14,6 +15,9 @@ double weight_of(const EncodedBatch& batch);
 // mean of all, each by its rows, and what the slices are together.
 Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
                          const std::vector<double>& base, const StreamOptions& options);
+// The same outcome of a mean that was made by slices.
+Bytes write_merged(MeanOfAll all, const Problem& problem, const std::vector<double>& base,
+                   const StreamOptions& options);
 struct Merged {
   std::uint64_t workers = 0;
   bool has_centre = false;

@@ -80,6 +80,9 @@ class Stream {
   // The mean of the workers' weights and the centre's; which of them does better on the validation rows. Or
   // the best of the workers'.
   Result<Fit> result_together();
+  Result<struct Merged> merge_by_slices(const Fit& own);
+  // As workers of an earlier version do.
+  Result<struct Merged> merge_at_lead(const Fit& own);
   Fit told(Fit fit, std::uint64_t workers, const char* taken, const std::string& what) const;
 
   // Of a whole vector, on the validation rows that were kept; not a number when there are none.

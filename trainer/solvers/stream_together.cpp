@@ -248,6 +248,40 @@ Result<Fit> Stream::result_together() {
     return told(std::move(best.fit), best.workers, "best",
                 "the best of theirs, by their loss on the validation rows.");
   }
+  SAMOVAR_TRY(Merged both, options_.slices_model ? merge_by_slices(own) : merge_at_lead(own));
+  together_->end();
+  if (both.workers < 2) return both.mean;
+  if (!both.has_centre) return told(std::move(both.mean), both.workers, "mean", "the mean of theirs.");
+  if (together_->in_step()) SAMOVAR_CHECK(keep_first());
+  SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, kept_, problem_, both.mean, both.centre));
+  const std::string better = ", which does better on the validation rows.";
+  if (take_centre) return told(std::move(both.centre), both.workers, "centre", "their centre" + better);
+  return told(std::move(both.mean), both.workers, "mean", "the mean of theirs" + better);
+}
+
+Result<Merged> Stream::merge_by_slices(const Fit& own) {
+  const auto part = [&] {
+    MeanPart mine{own.weights, own.intercepts, own.rows, own.steps, together_->slice_first() / cell_, {}};
+    mine.centre = centre_weights();
+    return mine;
+  };
+  SAMOVAR_TRY(auto mean, together_->mean_of_all(part));
+  // One that came when it was made has it from the lead.
+  constexpr std::string_view kModel = "model";
+  if (!mean) {
+    const auto nothing = []() -> Result<Bytes> {
+      return Error{Errc::unavailable, "the others have the model, and are gone"};
+    };
+    const auto none = [](const std::vector<Bytes>&) -> Result<Bytes> { return Bytes(); };
+    SAMOVAR_TRY(const Bytes merged, rows_.council()->agree(kModel, nothing, none));
+    return read_merged(merged, problem_, own);
+  }
+  const Bytes merged = write_merged(*std::move(mean), problem_, base_, options_);
+  rows_.council()->keep(kModel, merged);
+  return read_merged(merged, problem_, own);
+}
+
+Result<Merged> Stream::merge_at_lead(const Fit& own) {
   const auto part = [&]() -> Result<Bytes> {
     StateWriter out(own.weights.size() * 2 * sizeof(float));
     out.put(own.weights);
@@ -262,15 +296,7 @@ Result<Fit> Stream::result_together() {
     return merge_fits(parts, problem_, base_, options_);
   };
   SAMOVAR_TRY(const Bytes merged, rows_.council()->agree("finish", part, merge));
-  together_->end();
-  SAMOVAR_TRY(Merged both, read_merged(merged, problem_, own));
-  if (both.workers < 2) return both.mean;
-  if (!both.has_centre) return told(std::move(both.mean), both.workers, "mean", "the mean of theirs.");
-  if (together_->in_step()) SAMOVAR_CHECK(keep_first());
-  SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, kept_, problem_, both.mean, both.centre));
-  const std::string better = ", which does better on the validation rows.";
-  if (take_centre) return told(std::move(both.centre), both.workers, "centre", "their centre" + better);
-  return told(std::move(both.mean), both.workers, "mean", "the mean of theirs" + better);
+  return read_merged(merged, problem_, own);
 }
 
 Fit Stream::told(Fit fit, std::uint64_t workers, const char* taken, const std::string& what) const {

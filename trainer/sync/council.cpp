@@ -241,6 +241,12 @@ Result<Bytes> Council::agree(std::string_view what, const Part& part, const Merg
   return from_outcome(kept_[about]);
 }
 
+void Council::keep(std::string_view what, const Bytes& result) {
+  const std::string about = prefix_ + std::string(what);
+  kept_[about] = as_outcome(result);
+  order_.push_back(about);
+}
+
 Result<std::vector<Bytes>> Council::collect(std::string_view about, const Part& part) {
   const auto merge = [](const std::vector<Bytes>& parts) -> Result<Bytes> {
     StateWriter out;

@@ -57,6 +57,8 @@ class Council {
   Result<Bytes> agree(std::string_view about, const Part& part, const Merge& merge);
   // The sum, number by number, in the order of the members: the same bits for all.
   Result<void> sum(std::vector<double>& values);
+  // All members found this without the council: one that comes later gets it all the same, by agree().
+  void keep(std::string_view about, const Bytes& result);
   // All parts, in the order of the members.
   Result<std::vector<Bytes>> collect(std::string_view about, const Part& part);
 

@@ -80,7 +80,7 @@ std::map<std::uint32_t, std::uint64_t> deal_rows(std::map<std::uint32_t, RowsOf>
 }
 
 Together::Together(Council& council, const StrategySpec& strategy, CellKind cell)
-    : council_(council), strategy_(strategy), cell_(cell) {
+    : council_(council), strategy_(strategy), cell_(cell), mean_(council, {kMeanPart, kMeanWhole}) {
   figures_.tau = strategy.tau != 0 ? strategy.tau : 4;
 }
 
@@ -324,6 +324,10 @@ Result<void> Together::hear(std::uint32_t from, std::uint64_t epoch, Bytes& body
     case kShare:
       heard = hear_share(in);
       break;
+    case kMeanPart:
+    case kMeanWhole:
+      heard = mean_.hear(from, kind, body);
+      break;
     case kDone:
       note_seen(from, in.get<std::uint64_t>());
       done_.insert(from);
@@ -430,6 +434,7 @@ Result<void> Together::tell_all(ByteView body) {
 
 void Together::end() {
   council_.set_hear([&council = council_](std::uint32_t from, std::uint64_t, Bytes& body) -> Result<void> {
+    if (body[0] == kMeanPart) return SliceMean::tell_none(council, {kMeanPart, kMeanWhole}, from, body);
     if (body[0] != kAskState && body[0] != kAskWhole) return {};
     const std::uint8_t over[] = {kOver};
     return council.send(from, over);

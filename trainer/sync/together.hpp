@@ -19,6 +19,7 @@
 #include "trainer/sync/council.hpp"
 #include "trainer/sync/flat_vector.hpp"
 #include "trainer/sync/meeting.hpp"
+#include "trainer/sync/slice_mean.hpp"
 
 namespace samovar::trainer {
 
@@ -52,6 +53,9 @@ class Together {
   Result<void> stepped(std::uint64_t rows, double seconds, double work);
   // The vector is not to be touched any more. Who comes later is told that training is over.
   void end();
+  // The mean of what all members have at the end, made by slices, and the whole centre. Nothing: the others
+  // had it before this one came. `own` is asked anew when the members change.
+  Result<std::optional<MeanOfAll>> mean_of_all(const std::function<MeanPart()>& own);
   // Nothing of its own to do: hears the others, who go on without it; in step they wait.
   Result<void> idle();
   Result<void> tell_pass(std::uint32_t pass, double loss, double weight);
@@ -139,6 +143,8 @@ class Together {
     kAskWhole,
     kWhole,
     kShare,
+    kMeanPart,
+    kMeanWhole,
     kFirstOwn = Council::kFirstKind + 16,
   };
 
@@ -219,6 +225,7 @@ class Together {
   // Came before this member was ready for it, or knew of its epoch.
   std::vector<PeerMessage> early_;
   bool ready_ = false;
+  SliceMean mean_;
   // In step.
   std::function<bool()> save_due_;
   Meeting meeting_;                            // the lead's

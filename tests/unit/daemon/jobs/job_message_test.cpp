@@ -49,6 +49,11 @@ TEST(JobMessage, OrdersAreReadBack) {
   epoch.turns.assign(kTurnsMax + 1, {1});
   EXPECT_FALSE(decode_job_epoch(encode(epoch)));
   epoch.turns.clear();
+  epoch.slices_model = true;
+  ASSERT_TRUE(decode_job_epoch(encode(epoch)));
+  EXPECT_TRUE(decode_job_epoch(encode(epoch))->slices_model);
+  EXPECT_FALSE(told->slices_model);
+  epoch.slices_model = false;
   epoch.members = {{1, "nod_a"}};  // not for it
   EXPECT_FALSE(decode_job_epoch(encode(epoch)));
 

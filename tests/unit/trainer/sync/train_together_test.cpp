@@ -204,7 +204,9 @@ TEST(TrainTogether, AWorkerMayBeCutAtAnyMoment) {
         EXPECT_EQ(i, lost) << workers.of(i).error().message();
       }
     }
-    EXPECT_EQ(models, 1) << "trial " << trial;
+    // A lead that is cut with its last word has delivered, and the others cannot know: they deliver, too.
+    const bool twice = models == 2 && workers.of(lost) && !workers.of(lost)->model.empty();
+    EXPECT_TRUE(models == 1 || twice) << models << " in trial " << trial;
   }
 }
 
