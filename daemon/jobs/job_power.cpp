@@ -6,12 +6,15 @@
 #include <cmath>
 
 #include "base/ids.hpp"
+#include "base/json.hpp"
 
 namespace samovar::jobs {
 namespace {
 
 using std::chrono::seconds;
 
+// Of a job's summary.
+constexpr const char* kAskedAgain = "asked_again_at";
 constexpr seconds kDay{24 * 60 * 60};
 constexpr seconds kSoonest{10};          // less is no time to train in
 constexpr double kAboveRest = 1.1;       // what is advised when rest takes it all
@@ -39,6 +42,33 @@ std::optional<WallTime> deadline_of(const trainer::PowerSpec& power, WallTime fr
   const WallTime exact(wanted - east(about));
   // A time that the clock leaps over comes as long after the leap as it would have come.
   return east(exact) == east(about) ? exact : about;
+}
+
+std::optional<WallTime> asked_again_at(std::string_view summary_json) {
+  const auto summary = nlohmann::json::parse(summary_json, nullptr, false);
+  if (!summary.is_object()) return std::nullopt;
+  const auto found = summary.find(kAskedAgain);
+  if (found == summary.end() || !found->is_string()) return std::nullopt;
+  const auto moment = parse_time(found->get<std::string>());
+  return moment ? std::optional(*moment) : std::nullopt;
+}
+
+std::optional<WallTime> deadline_of_job(const trainer::PowerSpec& power, WallTime created_at,
+                                        std::string_view summary_json, const ZoneOffset& offset) {
+  const auto again = asked_again_at(summary_json);
+  const auto deadline = deadline_of(power, again.value_or(created_at), offset);
+  return again && deadline && *deadline <= *again ? std::nullopt : deadline;
+}
+
+std::optional<std::string> summary_asked_again(const trainer::PowerSpec& power, WallTime created_at,
+                                               std::string_view summary_json, WallTime now,
+                                               const ZoneOffset& offset) {
+  const auto deadline = deadline_of_job(power, created_at, summary_json, offset);
+  if (!deadline || *deadline > now) return std::nullopt;
+  auto summary = nlohmann::json::parse(summary_json, nullptr, false);
+  if (!summary.is_object()) summary = nlohmann::json::object();
+  summary[kAskedAgain] = format_time(now);
+  return summary.dump();
 }
 
 std::string clock_text(WallTime time, WallTime now, const ZoneOffset& offset) {

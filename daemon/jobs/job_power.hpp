@@ -26,6 +26,17 @@ struct PowerFacts {
 
 // A time of day is its next one after `from`, when the job was accepted.
 std::optional<WallTime> deadline_of(const trainer::PowerSpec& power, WallTime from, const ZoneOffset& offset);
+// The deadline of a job that was accepted, and perhaps started again when its deadline had passed: what is
+// left of that is in the job's summary. Then a time of day is its next one, and a moment that is over is
+// none.
+std::optional<WallTime> deadline_of_job(const trainer::PowerSpec& power, WallTime created_at,
+                                        std::string_view summary_json, const ZoneOffset& offset);
+// Of a job that is started again: its summary with this moment, if its deadline has passed; else nothing.
+std::optional<std::string> summary_asked_again(const trainer::PowerSpec& power, WallTime created_at,
+                                               std::string_view summary_json, WallTime now,
+                                               const ZoneOffset& offset);
+// When that was.
+std::optional<WallTime> asked_again_at(std::string_view summary_json);
 // As people say it: "06:00", with the day when it is further away than a day.
 std::string clock_text(WallTime time, WallTime now, const ZoneOffset& offset);
 // Times that are over, watts that nodes draw at rest, more than there will ever be.

@@ -212,6 +212,8 @@ class LocalModels final : public ModelService {
   const power::JobGrant* grant_of(const std::string& id) const;
   void watch_power(Run& run);
   void tell_power_end(const Run& run);
+  // Says so when it is another than at first.
+  void log_deadline(const cluster::JobRecord& record);
   std::optional<WallTime> deadline_of_job(const trainer::PowerSpec& power,
                                           const cluster::JobRecord& record) const;
   void show_power(Job& job) const;

@@ -153,6 +153,7 @@ Result<void> LocalModels::settle(Run& run, const cluster::JobRecord& record) {
 Task<Result<void>> LocalModels::carry_out(RunPtr run) {
   unsigned restarts = 0;
   std::uint64_t step_before = 0;
+  if (const auto record = cluster_.job(run->job_id)) log_deadline(*record);
   for (;;) {
     const auto record = cluster_.job(run->job_id);
     if (!record || record->state != "queued" || !is_mine(*record)) co_return Error{Errc::conflict, "stopped"};

@@ -330,6 +330,10 @@ Task<Result<Job>> LocalModels::requeue(cluster::Call call, std::string id,
   if (!allowed(record.state)) co_return cluster::refuse(cluster::Refusal::job_state);
   SAMOVAR_CO_CHECK(open_rows(call.actor, record.dataset_id, record.dataset_version));
   cluster::JobEnd end{id, "queued", "", "{}"};
+  const auto asked = trainer::parse_spec(json::parse(record.spec_json, nullptr, false), nullptr).spec.power;
+  if (auto again = summary_asked_again(asked, record.created_at, record.summary_json, cluster_.now(),
+                                       options_.zone_offset))
+    end.summary_json = *std::move(again);
   // It goes on where its checkpoint is; here, from the beginning, when that node is gone for good.
   const auto carrier = cluster_.node(record.node_id);
   if (!is_mine(record) && (!carrier || carrier->state == cluster::NodeState::removed)) end.node_id = self();

@@ -41,12 +41,14 @@ PowerWork LocalModels::power_work() const {
   PowerWork work;
   std::set<std::string> kinds;
   std::map<std::string, power::JobWish> wishes;
-  const auto wish = [&wishes](const std::string& id, const trainer::PowerSpec& asked) -> power::JobWish& {
+  const auto wish = [&](const std::string& id, const trainer::PowerSpec& asked) -> power::JobWish& {
     power::JobWish& one = wishes[id];
     one.id = id;
     one.cap_watts = asked.watts;
     one.gentle = asked.mode == trainer::PowerSpec::Mode::gentle;
-    one.deadline = !asked.finish_by.empty();
+    // One that has passed when the job was started again is none.
+    const auto record = asked.finish_by.empty() ? std::nullopt : cluster_.job(id);
+    one.deadline = record && deadline_of_job(asked, *record);
     return one;
   };
   for (const auto& [ref, member] : members_) {
@@ -137,7 +139,19 @@ void LocalModels::tell_power_end(const Run& run) {
 
 std::optional<WallTime> LocalModels::deadline_of_job(const trainer::PowerSpec& power,
                                                      const cluster::JobRecord& record) const {
-  return deadline_of(power, record.created_at, options_.zone_offset);
+  return jobs::deadline_of_job(power, record.created_at, record.summary_json, options_.zone_offset);
+}
+
+void LocalModels::log_deadline(const cluster::JobRecord& record) {
+  if (!asked_again_at(record.summary_json)) return;
+  const auto asked = trainer::parse_spec(json::parse(record.spec_json, nullptr, false), nullptr).spec.power;
+  if (asked.finish_by.empty()) return;
+  const auto deadline = deadline_of_job(asked, record);
+  log_line(record.id, "info",
+           deadline
+               ? fmt::format("Its deadline had passed when it was started again: it is to end by {} now.",
+                             clock_text(*deadline, cluster_.now(), options_.zone_offset))
+               : std::string("Its deadline had passed when it was started again: it has none now."));
 }
 
 void LocalModels::show_power(Job& job) const {

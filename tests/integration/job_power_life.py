@@ -218,6 +218,22 @@ class JobPower(unittest.TestCase):
         until("joules with the error of an estimate", estimated)
         first.expect(200, "POST", f"/api/v1/jobs/{job}:cancel", {})
         until("no limit any more", lambda: first.asks("/power")["reason"] == "none")
+        self.started_again_too_late_it_has_another_deadline(first)
+
+    def started_again_too_late_it_has_another_deadline(self, first):
+        def log(job):
+            return "\n".join(line["text"] for line in first.items(f"/jobs/{job}/logs?limit=1000"))
+        fixed = self.begin({"finish_by": moment(15)}, LONG)
+        deadline = job_on(first, fixed)["power"]["deadline"]
+        first.expect(200, "POST", f"/api/v1/jobs/{fixed}:cancel", {})
+        first.expect(200, "POST", f"/api/v1/jobs/{fixed}:retry", {})
+        self.assertEqual(job_on(first, fixed)["power"]["deadline"], deadline, "it was still to come")
+        first.expect(200, "POST", f"/api/v1/jobs/{fixed}:cancel", {})
+        until("it has passed", lambda: moment(0) > deadline[:19] + "Z", every=0.5)
+        first.expect(200, "POST", f"/api/v1/jobs/{fixed}:retry", {})
+        self.assertIsNone(job_on(first, fixed)["power"]["deadline"])
+        until("the log says so", lambda: "it has none now" in log(fixed))
+        first.expect(200, "POST", f"/api/v1/jobs/{fixed}:cancel", {})
 
 
 if __name__ == "__main__":

@@ -41,6 +41,39 @@ TEST(JobPower, TheClockMayBeChangedInTheNight) {
   EXPECT_EQ(deadline_of(by("02:30"), at("2026-03-29T00:50:00Z"), kBerlin), at("2026-03-29T01:30:00Z"));
 }
 
+TEST(JobPower, StartedAgainInTimeTheDeadlineStays) {
+  const WallTime created = at("2026-11-17T22:00:00Z");
+  EXPECT_FALSE(summary_asked_again(by("06:00"), created, "{}", at("2026-11-18T04:59:00Z"), kBerlin));
+  EXPECT_FALSE(summary_asked_again({}, created, "{}", at("2026-12-18T05:00:00Z"), kBerlin));
+  EXPECT_EQ(deadline_of_job(by("06:00"), created, "{}", kBerlin), at("2026-11-18T05:00:00Z"));
+}
+
+TEST(JobPower, StartedAgainTooLateATimeOfDayIsItsNextOne) {
+  const WallTime created = at("2026-11-17T22:00:00Z");
+  const auto again =
+      summary_asked_again(by("06:00"), created, R"({"rows":7})", at("2026-11-18T05:00:00Z"), kBerlin);
+  ASSERT_TRUE(again);
+  EXPECT_NE(again->find("\"rows\":7"), std::string::npos);
+  EXPECT_EQ(asked_again_at(*again), at("2026-11-18T05:00:00Z"));
+  EXPECT_EQ(deadline_of_job(by("06:00"), created, *again, kBerlin), at("2026-11-19T05:00:00Z"));
+  // Again before that: it stays; after it: the one after.
+  EXPECT_FALSE(summary_asked_again(by("06:00"), created, *again, at("2026-11-19T04:00:00Z"), kBerlin));
+  const auto third = summary_asked_again(by("06:00"), created, *again, at("2026-11-19T09:00:00Z"), kBerlin);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(deadline_of_job(by("06:00"), created, *third, kBerlin), at("2026-11-20T05:00:00Z"));
+}
+
+TEST(JobPower, StartedAgainTooLateAMomentIsNone) {
+  const WallTime created = at("2026-11-17T22:00:00Z");
+  const PowerSpec power = by("2026-11-18T05:00:00Z");
+  const auto again = summary_asked_again(power, created, "", at("2026-11-18T06:00:00Z"), kBerlin);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(deadline_of_job(power, created, *again, kBerlin));
+  EXPECT_FALSE(summary_asked_again(power, created, *again, at("2026-11-18T07:00:00Z"), kBerlin));
+  EXPECT_EQ(deadline_of_job(power, created, R"({"asked_again_at":"soon"})", kBerlin),
+            at("2026-11-18T05:00:00Z"));
+}
+
 TEST(JobPower, IsSaidAsPeopleDo) {
   const WallTime now = at("2026-11-17T22:00:00Z");
   EXPECT_EQ(clock_text(at("2026-11-18T05:00:00Z"), now, kBerlin), "06:00");
