@@ -1,8 +1,8 @@
 // Optimisers: twins of kernels/cpu/updates.cpp.
 //
-// Rows of a batch are stepped side by side. A cell of two floats is one word of 64 bits, which a
-// compare-and-swap changes as a whole: every touch counts, only their order is open. Adam's cells are too
-// wide for that: their rows are stepped in turn, by one block.
+// Cells are dealt out to blocks by their place. A block goes through the touches of a batch in the order of
+// its rows, keeps those of its own cells, and one thread steps each cell by all of them in that order: no
+// touch is lost, and the bits of the outcome do not depend on which thread came first.
 #include "kernels/cuda/row_view.hpp"
 #include "kernels/ops/choose.hpp"
 #include "kernels/ops/optimizer.hpp"
@@ -31,25 +31,6 @@ struct Batch {
   std::uint32_t first;
   std::uint32_t end;
 };
-
-union PairWord {
-  unsigned long long word;
-  float cell[2];
-};
-
-template <Rule rule>
-SAMOVAR_DEVICE void step_shared(float* cell, float g, const Optimizer& o, const ops::Rates& rates) {
-  auto* const place = reinterpret_cast<unsigned long long*>(cell);
-  PairWord before;
-  before.word = atomicAdd(place, 0ull);
-  for (;;) {
-    PairWord after = before;
-    ops::step_cell<rule>(after.cell, g, o, rates);
-    const unsigned long long seen = atomicCAS(place, before.word, after.word);
-    if (seen == before.word) return;
-    before.word = seen;
-  }
-}
 
 template <Rule rule>
 __global__ void __launch_bounds__(kThreads)
@@ -80,59 +61,146 @@ void margins_cells(Stream* stream, const Optimizer& o, const Rows& x, const floa
   batch_margins(stream, o, x, Batch{0, x.rows}, cells, bias, offset, out, out_stride);
 }
 
+// What a row of a batch does to one cell.
+struct Touch {
+  std::uint32_t place;  // kNoSlot: nothing
+  float gradient;
+};
+
+// The touches of a batch, numbered in the order in which they count: a row after the other; of a row its
+// numbers, its slots, its pairs.
+class Touches {
+ public:
+  __device__ __forceinline__ Touches(const Rows& x, Batch batch, const float* coefficients,
+                                     std::size_t stride)
+      : x_(x),
+        batch_(batch),
+        coefficients_(coefficients),
+        stride_(stride),
+        fixed_(x.dense_width + x.slot_width),
+        pairs_first_(x.ragged_ends == nullptr ? 0 : pairs_begin(batch.first)) {}
+
+  // How many the rows before this one have.
+  __device__ __forceinline__ std::uint32_t before(std::uint32_t row) const {
+    const std::uint32_t fixed = (row - batch_.first) * fixed_;
+    return x_.ragged_ends == nullptr ? fixed : fixed + pairs_begin(row) - pairs_first_;
+  }
+  __device__ __forceinline__ Touch at(std::uint32_t number) const {
+    const std::uint32_t row = row_of(number);
+    const std::uint32_t i = number - before(row);
+    const float c = coefficients_[(row - batch_.first) * stride_];
+    if (i < x_.dense_width) return {i, c * x_.dense[std::size_t{row} * x_.dense_width + i]};
+    if (i < fixed_) return {x_.slots[std::size_t{row} * x_.slot_width + (i - x_.dense_width)], c};
+    const std::uint32_t pair = pairs_begin(row) + (i - fixed_);
+    return {x_.ragged_slots[pair], c * x_.ragged_values[pair]};
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t pairs_begin(std::uint32_t row) const {
+    return row == 0 ? x_.ragged_begin : x_.ragged_ends[row - 1];
+  }
+  __device__ __forceinline__ std::uint32_t row_of(std::uint32_t number) const {
+    if (x_.ragged_ends == nullptr) return batch_.first + number / fixed_;
+    std::uint32_t low = batch_.first;  // the last row that begins at or before the number
+    std::uint32_t high = batch_.end;
+    while (high - low > 1) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (before(middle) <= number)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const Rows& x_;
+  const Batch batch_;
+  const float* const coefficients_;
+  const std::size_t stride_;
+  const std::uint32_t fixed_;
+  const std::uint32_t pairs_first_;
+};
+
+constexpr unsigned kOwnersMost = 64;               // blocks that cells are dealt out to
+constexpr std::uint32_t kHeldMost = 2 * kThreads;  // touches a block holds before it steps by them
+
+// Each cell by its touches among the held ones: the thread of the first of them takes all.
 template <Rule rule>
-__global__ void __launch_bounds__(kThreads)
-    row_steps(Plan plan, Rows x, Batch batch, const float* coefficients, std::size_t stride, float* cells,
-              float* bias) {
-  const unsigned lane = threadIdx.x % kWarp;
-  for (std::uint32_t row = batch.first + first_warp(); row < batch.end; row += warp_stride()) {
-    const float c = coefficients[(row - batch.first) * stride];
-    each_of_row(x, row, lane, kWarp, [&](std::uint32_t place, float value) {
-      step_shared<rule>(cells + std::size_t{place} * 2, c * value, plan.o, plan.rates);
-    });
-    if (lane == 0 && bias != nullptr) step_shared<rule>(bias, c, plan.bias, plan.rates);
+SAMOVAR_DEVICE void step_held(const Plan& plan, const Touch* held, std::uint32_t count, float* cells) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += kThreads) {
+    const std::uint32_t place = held[i].place;
+    std::uint32_t earlier = 0;
+    while (earlier < i && held[earlier].place != place) ++earlier;
+    if (earlier < i) continue;
+    float cell[kCell<rule>];
+    float* const home = cells + std::size_t{place} * kCell<rule>;
+    for (std::size_t k = 0; k < kCell<rule>; ++k) cell[k] = home[k];
+    for (std::uint32_t next = i; next < count; ++next) {
+      if (held[next].place == place) ops::step_cell<rule>(cell, held[next].gradient, plan.o, plan.rates);
+    }
+    for (std::size_t k = 0; k < kCell<rule>; ++k) home[k] = cell[k];
   }
 }
 
-// One block, one row after the other. Numbers and slots of a row may meet in a cell only if it stands twice
-// in the row: those are stepped by one thread.
+// The last block has the intercept, which every row touches; the others have the cells whose place leaves
+// their number when it is divided by how many they are.
+template <Rule rule>
 __global__ void __launch_bounds__(kThreads)
-    rows_in_turn(Plan plan, Rows x, Batch batch, const float* coefficients, std::size_t stride, float* cells,
-                 float* bias) {
-  for (std::uint32_t row = batch.first; row < batch.end; ++row) {
-    const float c = coefficients[(row - batch.first) * stride];
-    Rows numbers = x;
-    numbers.slot_width = 0;
-    numbers.ragged_ends = nullptr;
-    each_of_row(numbers, row, threadIdx.x, blockDim.x, [&](std::uint32_t place, float value) {
-      ops::step_cell<Rule::adam>(cells + std::size_t{place} * 4, c * value, plan.o, plan.rates);
-    });
+    rows_in_order(Plan plan, Rows x, Batch batch, const float* coefficients, std::size_t stride, float* cells,
+                  float* bias) {
+  const unsigned owners = gridDim.x - 1;
+  if (blockIdx.x == owners) {
+    if (threadIdx.x != 0 || bias == nullptr) return;
+    for (std::uint32_t row = batch.first; row < batch.end; ++row)
+      ops::step_cell<rule>(bias, coefficients[(row - batch.first) * stride], plan.bias, plan.rates);
+    return;
+  }
+  __shared__ Touch held[kHeldMost];
+  __shared__ std::uint32_t warp_counts[kThreads / kWarp];
+  const Touches touches(x, batch, coefficients, stride);
+  const std::uint32_t total = touches.before(batch.end);
+  const unsigned lane = threadIdx.x % kWarp;
+  const unsigned warp = threadIdx.x / kWarp;
+  std::uint32_t count = 0;  // the same in all threads
+  for (std::uint32_t first = 0; first < total; first += kThreads) {
+    Touch touch{kNoSlot, 0};
+    if (total - first > threadIdx.x) touch = touches.at(first + threadIdx.x);
+    const bool own = touch.place != kNoSlot && touch.place % owners == blockIdx.x;
+    const unsigned owned = __ballot_sync(kAllLanes, own);
+    if (lane == 0) warp_counts[warp] = static_cast<std::uint32_t>(__popc(owned));
     __syncthreads();
-    if (threadIdx.x == 0) {
-      Rows places = x;
-      places.dense_width = 0;
-      each_of_row(places, row, 0, 1, [&](std::uint32_t place, float value) {
-        ops::step_cell<Rule::adam>(cells + std::size_t{place} * 4, c * value, plan.o, plan.rates);
-      });
-      if (bias != nullptr) ops::step_cell<Rule::adam>(bias, c, plan.bias, plan.rates);
+    std::uint32_t to = count + static_cast<std::uint32_t>(__popc(owned & ((1u << lane) - 1)));
+    for (unsigned w = 0; w < kThreads / kWarp; ++w) {
+      if (w < warp) to += warp_counts[w];
+      count += warp_counts[w];
     }
+    if (own) held[to] = touch;
+    __syncthreads();
+    // The next ones may be all its own.
+    if (count <= kHeldMost - kThreads && total - first > kThreads) continue;
+    step_held<rule>(plan, held, count, cells);
+    count = 0;
     __syncthreads();
   }
 }
 
 void batch_update(Stream* stream, const Optimizer& o, const Rows& x, Batch batch, const float* coefficients,
                   std::size_t stride, float* cells, float* bias) {
-  const std::size_t rows = batch.end - batch.first;
-  ops::with_rule(o.rule, [&](auto rule) {
-    constexpr Rule kRule = decltype(rule)::value;
-    if constexpr (kRule == Rule::adam) {
-      SAMOVAR_LAUNCH(rows_in_turn, 1, kThreads, stream->queue, Plan(o), x, batch, coefficients, stride, cells,
-                     bias);
-    } else {
-      SAMOVAR_LAUNCH((row_steps<kRule>), blocks_for(rows * kWarp), kThreads, stream->queue, Plan(o), x, batch,
-                     coefficients, stride, cells, bias);
-    }
-  });
+  constexpr std::uint32_t kTouchesMost = 1u << 31;  // of a launch, which numbers them in 32 bits
+  const std::uint32_t fixed = x.dense_width + x.slot_width;
+  const std::uint32_t rows_most = fixed < 2 ? kTouchesMost : kTouchesMost / fixed;
+  const std::size_t touches = std::size_t{batch.end - batch.first} * fixed;
+  const auto owners = static_cast<unsigned>(
+      x.ragged_ends != nullptr || touches / kHeldMost >= kOwnersMost ? kOwnersMost : touches / kHeldMost + 1);
+  while (batch.first < batch.end) {
+    const Batch part{batch.first, batch.end - batch.first > rows_most ? batch.first + rows_most : batch.end};
+    ops::with_rule(o.rule, [&](auto rule) {
+      SAMOVAR_LAUNCH((rows_in_order<decltype(rule)::value>), owners + 1, kThreads, stream->queue, Plan(o), x,
+                     part, coefficients, stride, cells, bias);
+    });
+    coefficients += std::size_t{part.end - part.first} * stride;
+    batch.first = part.end;
+  }
 }
 void update_rows(Stream* stream, const Optimizer& o, const Rows& x, const float* coefficients,
                  std::size_t stride, float* cells, float* bias) {

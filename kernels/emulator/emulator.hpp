@@ -86,6 +86,11 @@ T __shfl_sync(std::uint32_t mask, T value, int source, int width = 32) {
   const int lane = samovar::emulator::lane();
   return samovar::emulator::shuffle(mask, value, (lane & ~(width - 1)) + (source & (width - 1)));
 }
+inline unsigned __ballot_sync(std::uint32_t mask, bool holds) {
+  return static_cast<unsigned>(
+      samovar::emulator::meet_warp(mask, samovar::emulator::Meeting::ballot, holds ? 1 : 0, 0));
+}
+inline int __popc(unsigned bits) { return std::popcount(bits); }
 
 // Atomics are real ones: the race check is to see them as such.
 template <class T, class F>

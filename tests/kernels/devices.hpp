@@ -14,7 +14,6 @@ namespace samovar::kernels {
 struct Device {
   std::string name;
   const Table* table = nullptr;
-  bool in_order = true;                 // whether rows are stepped in turn
   std::function<void()> begin = [] {};  // before a test
   friend std::ostream& operator<<(std::ostream& out, const Device& device) { return out << device.name; }
 };

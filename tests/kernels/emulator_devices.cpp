@@ -33,7 +33,6 @@ std::vector<Device> devices() {
     Device device;
     device.name = way.name;
     device.table = &emulated();
-    device.in_order = false;
     device.begin = [way] { emulator::set_order(way.order, way.seed); };
     out.push_back(device);
   }

@@ -5,6 +5,7 @@
 #include "kernels/devices.hpp"
 #include "kernels/emulator/runtime.hpp"
 #include "tests/kernels/devices.hpp"
+#include "tests/kernels/naive.hpp"
 #include "tests/kernels/planted.hpp"
 
 namespace samovar::kernels {
@@ -45,6 +46,39 @@ TEST(Emulator, LaunchNoDeviceTakesIsAnError) {
   int out[kCount] = {};
   planted_too_many_threads(out);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+}
+
+// What exact resume stands on: a step has one outcome, whichever thread comes first.
+TEST(Plugin, BitsOfAStepDoNotDependOnTheOrderOfThreads) {
+  const Sample sample = make_sample({300, 3, 12, true});
+  for (const Rule rule : {Rule::adagrad, Rule::ftrl, Rule::sgd, Rule::adam}) {
+    std::vector<std::vector<float>> outcomes;
+    std::vector<double> losses;
+    for (const Device& device : devices()) {
+      device.begin();
+      const Table& table = *device.table;
+      Stream* const stream = table.open_stream();
+      const DeviceRows rows(table, sample);
+      Buffer<float> cells(table, (sample.width + 1) * cell_floats(rule));
+      Buffer<float> target(table, std::vector<float>(sample.rows, 1));
+      for (std::uint32_t i = 0; i < sample.rows; i += 3) target[i] = 0;
+      Buffer<double> loss(table, 1);
+      Step step;
+      step.glm = {Family::binomial, Link::logit, 1};
+      step.optimizer.rule = rule;
+      step.batch_rows = 250;
+      table.step_rows(stream, step, *rows, Labels{target.data(), nullptr, nullptr}, cells.data(),
+                      cells.data() + sample.width * cell_floats(rule), loss.data());
+      EXPECT_EQ(table.wait(stream, nullptr), 0);
+      outcomes.push_back(cells.values());
+      losses.push_back(loss[0]);
+      table.close_stream(stream);
+    }
+    for (std::size_t i = 1; i < outcomes.size(); ++i) {
+      EXPECT_EQ(outcomes[i], outcomes[0]) << "rule " << static_cast<int>(rule);
+      EXPECT_EQ(losses[i], losses[0]);
+    }
+  }
 }
 
 TEST(Plugin, GivesBackAllMemory) {
