@@ -187,6 +187,7 @@ Result<void> Session::checkpoint(std::uint64_t step, const std::function<void(St
       if (taken) taken = take(piece);
     });
     write(save, out);
+    if (taken) taken = out.kept();
     return taken;
   });
 }

@@ -33,6 +33,8 @@ constexpr double kTrainFrom = 0.1;
 constexpr double kTrainTo = 0.85;
 // Rows of one read; small sets get smaller ones, so that there are steps to speak of.
 constexpr std::uint32_t kBatchRows = 4096;
+// On a device: as many steps as a pass has at least, before they become larger.
+constexpr std::uint64_t kStepsPerPassLeast = 2048;
 // Below this many rows each pass takes them in another order; above, blocks do.
 constexpr std::uint64_t kShuffleRowsMax = 200'000;
 
@@ -193,6 +195,8 @@ class Training {
     if (streams(choice_.solver)) {
       const StreamOptions stream = stream_options();
       const auto solve = strategy_of_gradients(spec_.strategy) ? solve_by_gradients : solve_by_stream;
+      if (stream.table != nullptr && solve == solve_by_stream)
+        observer_.log("info", std::string("computes on ") + stream.table->name);
       SAMOVAR_TRY(outcome.fit, solve(*rows_, outcome.problem, stream, session_, from));
       return {};
     }
@@ -223,6 +227,11 @@ class Training {
     out.rate = choice_.rate;
     out.passes = choice_.passes;
     out.batch_rows = choice_.batch_rows;
+    out.table = options_.table;
+    // A device wants many rows at once; where there are many of them, larger steps end in as good a model.
+    if (out.table != nullptr && !parameters_.batch_rows)
+      out.batch_rows = static_cast<unsigned>(
+          std::clamp<std::uint64_t>(all_rows_ / kStepsPerPassLeast, out.batch_rows, kernels::kStepRowsMax));
     out.early_stop = parameters_.early_stop;
     out.seed = spec_.seed;
     out.train_rows = train_rows_;

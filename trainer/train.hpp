@@ -24,6 +24,10 @@
 #include "trainer/spec.hpp"
 #include "trainer/sync/peer_group.hpp"
 
+namespace samovar::kernels {
+struct Table;
+}
+
 namespace samovar::trainer {
 
 struct TrainProgress {
@@ -66,6 +70,8 @@ struct TrainOptions {
   bool joining = false;  // the others have begun without this worker
   // They make the model of all by slices, as all of this version do; else the lead does.
   bool slices_model = true;
+  // Of a device that the streaming solvers step their weights on; null: the CPU.
+  const kernels::Table* table = nullptr;
 };
 
 struct Trained {

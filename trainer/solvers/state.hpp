@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -32,6 +34,11 @@ class StateWriter {
     put(std::uint64_t{values.size()});
     raw(values.data(), values.size() * sizeof(T));
   }
+  // As a vector of them.
+  void put(std::span<const float> values) {
+    put(std::uint64_t{values.size()});
+    raw(values.data(), values.size_bytes());
+  }
   void put(std::string_view text) {
     put(std::uint64_t{text.size()});
     raw(text.data(), text.size());
@@ -39,6 +46,13 @@ class StateWriter {
   // Without a length.
   void put_raw(ByteView bytes) { raw(bytes.data(), bytes.size()); }
   Bytes take() { return std::move(bytes_); }
+
+  // What was put is not to be kept.
+  void refuse(Error error) { refused_ = std::move(error); }
+  Result<void> kept() const {
+    if (refused_) return *refused_;
+    return {};
+  }
 
  private:
   void raw(const void* from, std::size_t bytes) {
@@ -50,6 +64,7 @@ class StateWriter {
   }
   Bytes bytes_;
   std::function<void(ByteView)> take_;
+  std::optional<Error> refused_;
 };
 
 // Reading past the end, or a vector longer than what is left, is remembered; the values are then 0 or empty.

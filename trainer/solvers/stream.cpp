@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/assert.hpp"
 #include "trainer/solvers/stream_merge.hpp"
 #include "trainer/solvers/stream_solver.hpp"
 
@@ -24,14 +25,25 @@ Stream::Stream(RowSource& rows, const Problem& problem, const StreamOptions& opt
       problem_(problem),
       options_(options),
       hooks_(hooks),
-      table_(kernels::cpu()),
+      cpu_(kernels::cpu()),
       optimizer_(optimizer_of(problem, options)),
       // The intercept is not to be pulled towards 0.
-      bias_optimizer_(optimizer_) {
+      bias_optimizer_(optimizer_),
+      device_(options.table) {
   bias_optimizer_.l1 = bias_optimizer_.l2 = 0;
   cell_ = kernels::cell_floats(optimizer_.rule);
-  cells_.resize(problem.outputs * problem.width * cell_);
-  bias_.resize(problem.outputs * cell_);
+  if (options.table != nullptr && !device_.apart())
+    device_note_ = "The GPU would not begin: trained on the CPU.";
+  const auto made = [&] {
+    return cells_.make(device_, problem.outputs * problem.width * cell_) &&
+           bias_.make(device_, problem.outputs * cell_);
+  };
+  if (!made()) {
+    device_note_ = "The GPU has no room for this model: trained on the CPU.";
+    device_.leave();
+    const bool here = made();  // or it threw
+    SAMOVAR_ASSERT(here);
+  }
   for (std::size_t o = 0; o < problem.outputs; ++o)
     base_.push_back(options.intercepts.empty() ? 0 : scaled(options.intercepts[o]));
   if (rows.council() == nullptr) return;
@@ -97,12 +109,12 @@ Result<void> Stream::train(BatchReader& reader) {
     phases_.encode += encoded - got;
     if (valid.rows != 0) {
       if (together_ && !together_->in_step() && kept_rows_ < kKeptRows) keep(valid);
-      judge(valid);
+      SAMOVAR_CHECK(judge(valid));
     }
     if (batch.rows != 0) {
       rows_.weigh_classes(batch);
       scale_target(batch);
-      step(batch);
+      SAMOVAR_CHECK(step(batch));
     }
     SAMOVAR_CHECK(check());
     seen_ += read->rows();
@@ -110,6 +122,7 @@ Result<void> Stream::train(BatchReader& reader) {
     double now = seconds_now();
     phases_.step += now - encoded;
     if (together_) {
+      SAMOVAR_CHECK(settle());
       const double waited = together_->seconds_waited();
       SAMOVAR_CHECK(together_->stepped(read->rows(), now - began, thread_work_seconds() - worked));
       SAMOVAR_CHECK(check());
@@ -118,6 +131,7 @@ Result<void> Stream::train(BatchReader& reader) {
       now = met;
     }
     if (averaging() && seen_ >= next_average_) {
+      SAMOVAR_CHECK(settle());
       add_average();
       const double added = seconds_now();
       phases_.step += added - now;
@@ -140,69 +154,97 @@ void Stream::scale_target(EncodedBatch& batch) const {
   for (float& offset : batch.offset) offset = static_cast<float>(offset / options_.target_scale);
 }
 
-const float* Stream::offsets(const EncodedBatch& batch, std::size_t output) {
-  if (base_[output] == 0 && (batch.offset.empty() || problem_.outputs > 1)) return nullptr;
-  offsets_.assign(batch.rows, static_cast<float>(base_[output]));
-  if (!batch.offset.empty() && problem_.outputs == 1) {
+std::span<const float> Stream::offsets(const EncodedBatch& batch) {
+  const std::size_t outputs = problem_.outputs;
+  const bool of_rows = !batch.offset.empty() && outputs == 1;
+  if (!of_rows && std::all_of(base_.begin(), base_.end(), [](double base) { return base == 0; })) return {};
+  offsets_.resize(outputs * batch.rows);
+  for (std::size_t o = 0; o < outputs; ++o)
+    std::fill_n(offsets_.begin() + static_cast<std::ptrdiff_t>(o * batch.rows), batch.rows,
+                static_cast<float>(base_[o]));
+  if (of_rows) {
     for (std::uint32_t row = 0; row < batch.rows; ++row) offsets_[row] += batch.offset[row];
   }
-  return offsets_.data();
+  return offsets_;
 }
 
-void Stream::margins(const EncodedBatch& batch, std::vector<float>& out) {
+Result<void> Stream::margins(const EncodedBatch& batch, std::vector<float>& out) {
   const std::size_t outputs = problem_.outputs;
-  out.resize(batch.rows * outputs);
+  SAMOVAR_TRY(const StreamDevice::Brought brought, device_.bring(batch, offsets(batch)));
+  SAMOVAR_TRY(float* const scores, device_.room(batch.rows * outputs));
   for (std::size_t o = 0; o < outputs; ++o)
-    table_.margins_cells(nullptr, optimizer_, kernel_rows(batch), cells_of(o), bias_of(o), offsets(batch, o),
-                         out.data() + o, outputs);
+    device_.table().margins_cells(device_.queue(), optimizer_, brought.rows, cells_of(o), bias_of(o),
+                                  offsets_of(o, brought.labels.offset, batch.rows), scores + o, outputs);
+  SAMOVAR_CHECK(device_.wait());
+  out.assign(scores, scores + batch.rows * outputs);
+  return {};
 }
 
-void Stream::step(const EncodedBatch& batch) {
-  double loss = 0;
+Result<void> Stream::step(const EncodedBatch& batch) {
+  SAMOVAR_CHECK(settle());
   optimizer_.step = static_cast<std::uint32_t>(std::min<std::uint64_t>(step_ + 1, 1u << 30));
+  *device_.loss() = 0;
+  SAMOVAR_TRY(const StreamDevice::Brought brought, device_.bring(batch, offsets(batch)));
   if (problem_.outputs == 1) {
     kernels::Step step;
     step.glm = problem_.glm();
     step.optimizer = optimizer_;
     step.batch_rows = options_.batch_rows;
-    kernels::Labels labels = kernel_labels(batch);
-    labels.offset = offsets(batch, 0);
-    table_.step_rows(nullptr, step, kernel_rows(batch), labels, cells_of(0), bias_of(0), &loss);
+    device_.table().step_rows(device_.queue(), step, brought.rows, brought.labels, cells_of(0), bias_of(0),
+                              device_.loss());
   } else {
-    step_classes(batch, loss);
+    SAMOVAR_CHECK(step_classes(batch, brought));
   }
-  keep_bounds();
+  pending_ = weight_of(batch);
   rows_done_ += batch.rows;
-  const double weight = weight_of(batch);
-  train_.add(loss, weight);
-  window_.add(loss, weight);
+  const bool clamps = problem_.bounded() && optimizer_.rule != kernels::Rule::ftrl;
+  if (!device_.apart() || clamps) SAMOVAR_CHECK(settle());
+  keep_bounds();
+  return {};
 }
 
-void Stream::step_classes(const EncodedBatch& batch, double& loss) {
+Result<void> Stream::settle() {
+  if (device_failed_) return *device_failed_;
+  if (!pending_) return {};
+  const double weight = *std::exchange(pending_, std::nullopt);
+  if (auto waited = device_.wait(); !waited) {
+    device_failed_ = std::move(waited).error();
+    return *device_failed_;
+  }
+  bias_now_ = bias_[0];
+  train_.add(*device_.loss(), weight);
+  window_.add(*device_.loss(), weight);
+  return {};
+}
+
+Result<void> Stream::step_classes(const EncodedBatch& batch, const StreamDevice::Brought& brought) {
   const std::size_t outputs = problem_.outputs;
-  const kernels::Rows all = kernel_rows(batch);
+  const kernels::Table& table = device_.table();
+  kernels::Stream* const queue = device_.queue();
+  const kernels::Rows& all = brought.rows;
+  SAMOVAR_TRY(float* const scores, device_.room(std::min(options_.batch_rows, batch.rows) * outputs));
   for (std::uint32_t first = 0; first < batch.rows; first += options_.batch_rows) {
     kernels::Rows part = all;
     part.rows = std::min(options_.batch_rows, batch.rows - first);
     part.dense += std::size_t{first} * part.dense_width;
     part.slots += std::size_t{first} * part.slot_width;
     if (part.ragged_ends != nullptr) {
-      part.ragged_begin = first == 0 ? 0 : all.ragged_ends[first - 1];
+      part.ragged_begin = first == 0 ? 0 : batch.ragged_ends[first - 1];
       part.ragged_ends += first;
     }
-    scores_.resize(part.rows * outputs);
-    offsets_.resize(part.rows);
     for (std::size_t o = 0; o < outputs; ++o) {
-      std::fill(offsets_.begin(), offsets_.end(), static_cast<float>(base_[o]));
-      table_.margins_cells(nullptr, optimizer_, part, cells_of(o), bias_of(o), offsets_.data(),
-                           scores_.data() + o, outputs);
+      const float* const offset = offsets_of(o, brought.labels.offset, batch.rows);
+      table.margins_cells(queue, optimizer_, part, cells_of(o), bias_of(o),
+                          offset == nullptr ? nullptr : offset + first, scores + o, outputs);
     }
-    table_.softmax_residuals(nullptr, scores_.data(), batch.target.data() + first,
-                             batch.weight.empty() ? nullptr : batch.weight.data() + first, part.rows, outputs,
-                             &loss);
+    const kernels::Labels& labels = brought.labels;
+    table.softmax_residuals(queue, scores, labels.target + first,
+                            labels.weight == nullptr ? nullptr : labels.weight + first, part.rows, outputs,
+                            device_.loss());
     for (std::size_t o = 0; o < outputs; ++o)
-      table_.update_rows(nullptr, optimizer_, part, scores_.data() + o, outputs, cells_of(o), bias_of(o));
+      table.update_rows(queue, optimizer_, part, scores + o, outputs, cells_of(o), bias_of(o));
   }
+  return {};
 }
 
 void Stream::keep_bounds() {
@@ -217,11 +259,13 @@ void Stream::keep_bounds() {
   }
 }
 
-void Stream::judge(EncodedBatch& batch) {
+Result<void> Stream::judge(EncodedBatch& batch) {
+  SAMOVAR_CHECK(settle());
   rows_.weigh_classes(batch);
   scale_target(batch);
-  margins(batch, scores_);
+  SAMOVAR_CHECK(margins(batch, scores_));
   valid_.add(loss_of_scores(batch), weight_of(batch));
+  return {};
 }
 
 double Stream::loss_of_scores(const EncodedBatch& batch) {
@@ -229,22 +273,24 @@ double Stream::loss_of_scores(const EncodedBatch& batch) {
   const float* weight = batch.weight.empty() ? nullptr : batch.weight.data();
   if (problem_.outputs == 1) {
     residuals_.resize(batch.rows);
-    table_.residuals(nullptr, problem_.glm(), scores_.data(), batch.target.data(), weight, batch.rows,
-                     residuals_.data(), &loss);
+    cpu_.residuals(nullptr, problem_.glm(), scores_.data(), batch.target.data(), weight, batch.rows,
+                   residuals_.data(), &loss);
   } else {
-    table_.softmax_residuals(nullptr, scores_.data(), batch.target.data(), weight, batch.rows,
-                             problem_.outputs, &loss);
+    cpu_.softmax_residuals(nullptr, scores_.data(), batch.target.data(), weight, batch.rows, problem_.outputs,
+                           &loss);
   }
   return loss;
 }
 
 Result<void> Stream::check() const {
-  if (std::isfinite(train_.sum) && std::isfinite(bias_[0])) return {};
+  const float bias = pending_ ? bias_now_ : bias_.values()[0];
+  if (std::isfinite(train_.sum) && std::isfinite(bias)) return {};
   return Error{Errc::invalid,
                "training diverged: the loss has no end. Take a smaller learning_rate, or lbfgs as solver"};
 }
 
 Result<void> Stream::end_pass() {
+  SAMOVAR_CHECK(settle());
   ++pass_;
   if (together_) SAMOVAR_CHECK(together_->tell_pass(pass_, valid_.sum, valid_.weight));
   const double valid = valid_.value();
@@ -271,8 +317,8 @@ void Stream::add_average() {
   weights_.resize(std::min<std::size_t>(kChunk, average_.size()));
   for (std::size_t at = 0; at < average_.size(); at += kChunk) {
     const std::size_t count = std::min(kChunk, average_.size() - at);
-    table_.weights_of_cells(nullptr, optimizer_, cells_.data() + at * cell_, count, weights_.data());
-    table_.axpy(nullptr, 1, weights_.data(), count, average_.data() + at);
+    cpu_.weights_of_cells(nullptr, optimizer_, cells_.data() + at * cell_, count, weights_.data());
+    cpu_.axpy(nullptr, 1, weights_.data(), count, average_.data() + at);
   }
   average_bias_.resize(problem_.outputs);
   for (std::size_t o = 0; o < problem_.outputs; ++o) average_bias_[o] += bias_weight(o);
@@ -281,7 +327,7 @@ void Stream::add_average() {
 
 double Stream::bias_weight(std::size_t output) const {
   float weight = 0;
-  table_.weights_of_cells(nullptr, bias_optimizer_, bias_.data() + output * cell_, 1, &weight);
+  cpu_.weights_of_cells(nullptr, bias_optimizer_, bias_.data() + output * cell_, 1, &weight);
   return weight;
 }
 
@@ -305,13 +351,17 @@ Result<void> Stream::report(const BatchReader& reader) {
     next_point_ = static_cast<double>(seen_) + static_cast<double>(rows_.rows()) / kPointsPerPass;
     window_ = Mean{};
   }
-  return hooks_.stepped(report, [&](StateWriter& out) { save(reader.cursor(), out); });
+  // Waits for the device when a checkpoint is due, and only then.
+  return hooks_.stepped(report, [&](StateWriter& out) {
+    if (auto settled = settle(); !settled) return out.refuse(std::move(settled).error());
+    save(reader.cursor(), out);
+  });
 }
 
 void Stream::save(const DataCursor& cursor, StateWriter& out) const {
   out.put(encode_cursor(cursor));
-  out.put(cells_);
-  out.put(bias_);
+  out.put(cells_.values());
+  out.put(bias_.values());
   out.put(average_);
   out.put(average_bias_);
   for (const std::uint64_t count : {averages_, step_, seen_all(), rows_done_, next_average_}) out.put(count);
@@ -328,7 +378,7 @@ Result<std::optional<DataCursor>> Stream::load(StateReader& in) {
   Bytes cursor;
   in.get(cursor);
   LargeVector<float> cells;
-  std::vector<float> bias;
+  LargeVector<float> bias;
   in.get(cells);
   in.get(bias);
   in.get(average_);
@@ -351,14 +401,15 @@ Result<std::optional<DataCursor>> Stream::load(StateReader& in) {
   if (cells.size() != cells_.size() || bias.size() != bias_.size() || !average_fits ||
       average_bias_.size() != (average_.empty() ? 0 : problem_.outputs))
     return Error{Errc::conflict, "the checkpoint is of another model: start the job anew"};
-  cells_ = std::move(cells);
-  bias_ = std::move(bias);
+  cells_.assign(std::move(cells));
+  bias_.assign(std::move(bias));
   if (together_) rescale(parts, together_->parts());
   SAMOVAR_TRY(const DataCursor at, decode_cursor(cursor));
   return std::optional<DataCursor>(at);
 }
 
 Result<Fit> Stream::result() {
+  SAMOVAR_CHECK(settle());
   Fit fit;
   const std::size_t count = problem_.outputs * problem_.width;
   fit.weights.resize(count);
@@ -367,7 +418,7 @@ Result<Fit> Stream::result() {
       fit.weights[i] =
           average_[i] / static_cast<float>(averages_) * static_cast<float>(options_.target_scale);
   } else {
-    table_.weights_of_cells(nullptr, optimizer_, cells_.data(), count, fit.weights.data());
+    cpu_.weights_of_cells(nullptr, optimizer_, cells_.data(), count, fit.weights.data());
     for (float& weight : fit.weights) weight *= static_cast<float>(options_.target_scale);
   }
   for (std::size_t o = 0; o < problem_.outputs; ++o) {
@@ -382,6 +433,7 @@ Result<Fit> Stream::result() {
   fit.steps = step_;
   fit.rows = rows_done_;
   fit.passes = pass_;
+  if (device_note_ != nullptr) fit.notes.emplace_back(device_note_);
   if (stopped_early_)
     fit.notes.push_back("Stopped after " + std::to_string(pass_) + " of " + std::to_string(options_.passes) +
                         " passes: the validation loss no longer fell.");

@@ -18,7 +18,8 @@ struct StreamOptions {
   SolverKind solver = SolverKind::adagrad;
   double rate = 0.05;
   unsigned passes = 5;
-  unsigned batch_rows = 32;  // of one update
+  unsigned batch_rows = 32;               // of one update
+  const kernels::Table* table = nullptr;  // of a device; null: the CPU
   bool early_stop = true;
   bool shuffle_rows = false;
   std::uint64_t seed = 1;

@@ -14,6 +14,7 @@
 #include "trainer/solvers/large_pages.hpp"
 #include "trainer/solvers/phase_seconds.hpp"
 #include "trainer/solvers/stream.hpp"
+#include "trainer/solvers/stream_device.hpp"
 #include "trainer/solvers/stream_optimizer.hpp"
 #include "trainer/sync/strategies.hpp"
 
@@ -101,19 +102,28 @@ class Stream {
 
   void scale_target(EncodedBatch& batch) const;
 
-  // What every row begins with: the given intercepts, and the offset of the row.
-  const float* offsets(const EncodedBatch& batch, std::size_t output);
+  // What every row begins with: the given intercepts, and the offset of the row. Those of the rows for each
+  // output after the other; empty: all 0.
+  std::span<const float> offsets(const EncodedBatch& batch);
+  static const float* offsets_of(std::size_t output, const float* all, std::size_t rows) {
+    return all == nullptr ? nullptr : all + output * rows;
+  }
 
-  void margins(const EncodedBatch& batch, std::vector<float>& out);
+  Result<void> margins(const EncodedBatch& batch, std::vector<float>& out);
 
-  void step(const EncodedBatch& batch);
+  // A device may be at it still when this returns.
+  Result<void> step(const EncodedBatch& batch);
 
-  void step_classes(const EncodedBatch& batch, double& loss);
+  Result<void> step_classes(const EncodedBatch& batch, const StreamDevice::Brought& brought);
+
+  // Waits for the step that a device is at: cells, intercepts and losses are those after it then. Before
+  // anybody looks at them.
+  Result<void> settle();
 
   void keep_bounds();
 
   // The loss of validation rows under the weights of this moment.
-  void judge(EncodedBatch& batch);
+  Result<void> judge(EncodedBatch& batch);
   double loss_of_scores(const EncodedBatch& batch);
 
   Result<void> check() const;
@@ -144,7 +154,7 @@ class Stream {
   const Problem& problem_;
   const StreamOptions& options_;
   StepHooks& hooks_;
-  const kernels::Table& table_;
+  const kernels::Table& cpu_;
   kernels::Optimizer optimizer_;
   kernels::Optimizer bias_optimizer_;
   kernels::Optimizer alone_;  // as it is for one worker
@@ -152,8 +162,11 @@ class Stream {
   std::vector<double> base_;  // intercepts to begin with: the cells learn what is to be added
 
   // The state.
-  LargeVector<float> cells_;
-  std::vector<float> bias_;
+  DeviceFloats cells_, bias_;
+  StreamDevice device_;                 // ends before the memory that it steps
+  std::optional<double> pending_;       // the weight of the rows that the device is at
+  std::optional<Error> device_failed_;  // and has nothing more to say
+  const char* device_note_ = nullptr;   // why there is none, though one was given
   LargeVector<float> average_;
   std::vector<double> average_bias_;
   std::uint64_t averages_ = 0;
@@ -167,6 +180,7 @@ class Stream {
   double last_train_ = std::numeric_limits<double>::quiet_NaN();
   double last_valid_ = std::numeric_limits<double>::quiet_NaN();
   double next_point_ = 0;
+  float bias_now_ = 0;  // as it was when the device was last waited for
   bool finished_ = false;
   bool stopped_early_ = false;
   std::unique_ptr<Together> together_;  // null: this worker is alone

@@ -104,7 +104,8 @@ Result<void> Stream::warm_up(const ReadPlan& plan) {
     if (batch.rows == 0) continue;
     rows_.weigh_classes(batch);
     scale_target(batch);
-    step(batch);
+    SAMOVAR_CHECK(step(batch));
+    SAMOVAR_CHECK(settle());
     SAMOVAR_CHECK(check());
   }
   rescale(1, parts);
@@ -315,10 +316,11 @@ double Stream::loss_of(FlatVector x) {
     scale_target(batch);
     const std::size_t outputs = problem_.outputs;
     scores_.resize(batch.rows * outputs);
+    const std::span<const float> offset = offsets(batch);
     for (std::size_t o = 0; o < outputs; ++o)
-      table_.margins_cells(nullptr, optimizer_, kernel_rows(batch),
-                           x.head.data() + o * problem_.width * cell_, x.tail.data() + o * cell_,
-                           offsets(batch, o), scores_.data() + o, outputs);
+      cpu_.margins_cells(nullptr, optimizer_, kernel_rows(batch), x.head.data() + o * problem_.width * cell_,
+                         x.tail.data() + o * cell_, offsets_of(o, offset.data(), batch.rows),
+                         scores_.data() + o, outputs);
     mean.add(loss_of_scores(batch), weight_of(batch));
   }
   return mean.value();
@@ -354,9 +356,9 @@ std::vector<float> Stream::centre_weights() const {
   const std::size_t inputs = problem_.outputs * problem_.width;
   std::vector<float> out(count);
   const std::size_t of_inputs = first < inputs ? std::min(count, inputs - first) : 0;
-  table_.weights_of_cells(nullptr, optimizer_, slice.data(), of_inputs, out.data());
-  table_.weights_of_cells(nullptr, bias_optimizer_, slice.data() + of_inputs * cell_, count - of_inputs,
-                          out.data() + of_inputs);
+  cpu_.weights_of_cells(nullptr, optimizer_, slice.data(), of_inputs, out.data());
+  cpu_.weights_of_cells(nullptr, bias_optimizer_, slice.data() + of_inputs * cell_, count - of_inputs,
+                        out.data() + of_inputs);
   return out;
 }
 
