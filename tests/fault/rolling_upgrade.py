@@ -104,6 +104,8 @@ def main():
             if options.old:
                 assert took_part <= new, f"{took_part - new} run another program than {node.name}"
             story.failed()
+        # Each tells the others what it runs a moment after its start.
+        until("all nodes train together again", lambda: len(train(order[0], datasets[0])) == len(order), 120)
         story.end_writers()
         lost, twice = story.verify()
         caught = story.control(len(lost))
