@@ -1,15 +1,15 @@
-// nlohmann::json for everybody: include this, never <nlohmann/json.hpp> (headers that only name it: json_fwd.hpp).
+// nlohmann::json for everybody: include this, never <nlohmann/json.hpp>; json_fwd.hpp is for headers.
 //
-// What every user of it would compile again (the value, its parser of text, its writer) is compiled once, in json.cpp:
-// that is a sixth of the time of each of some two hundred files.
+// What every user of it would compile again (the value, its parser of text, its writer) is compiled once,
+// in json.cpp: that is a sixth of the time of each of some two hundred files.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
 
 extern template class nlohmann::basic_json<>;
 
-// The library's own parts behind parse() and dump(). Their names are not promised from one version to the next:
-// with another one, files only take longer to compile.
+// The parts behind parse() and dump(), one a line: with another version, files only take longer to compile.
+// clang-format off
 #if NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR == 11
 #define SAMOVAR_JSON_PARTS_ONCE 1
 namespace samovar::json_parts {
