@@ -1,5 +1,5 @@
 // What an administrator decides about power. An auditor reads it.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import * as api from '../../lib/api-power';
 import { t } from '../../lib/messages';
 import { cluster, isAdmin, toast } from '../../lib/stores';
@@ -9,6 +9,7 @@ import { Card, Note } from '../../ui/Card';
 import { Select, TextField } from '../../ui/Field';
 import { fieldError, Problem } from '../../ui/Problem';
 import { useAction } from '../../ui/useAction';
+import { useFilled } from '../../ui/useFilled';
 import { useLoad } from '../../ui/useLoad';
 import { toDraft, toSettings, type PeriodDraft, type PowerDraft } from './draft';
 import css from './power.module.css';
@@ -47,9 +48,7 @@ export function Settings({ onSaved }: { onSaved: () => void }) {
   const [draft, setDraft] = useState(empty);
   const action = useAction();
   const now = loaded.value?.value;
-  useEffect(() => {
-    if (now) setDraft(toDraft(now));
-  }, [now]);
+  const filled = useFilled(now, (settings) => setDraft(toDraft(settings)));
   const change = (more: Partial<PowerDraft>): void => setDraft((old) => ({ ...old, ...more }));
   const put = async (settings: PowerSettings, etag: string): Promise<string> => {
     const saved = await api.putPowerSettings(settings, etag);
@@ -76,7 +75,7 @@ export function Settings({ onSaved }: { onSaved: () => void }) {
       {loaded.error && <Note tone="critical">{loaded.error}</Note>}
       <form class={css.form} novalidate onSubmit={save}>
         <Problem error={action.error} />
-        <fieldset disabled={!isAdmin.value} class={css.form}>
+        <fieldset disabled={!isAdmin.value || !filled} class={css.form}>
           <div class={css.fields}>
             <TextField type="number" min={1} label={t('power.budget')} hint={t('power.budget_hint')} value={draft.budget} onInput={(budget) => change({ budget })} error={fault('/budget_watts')} />
             <TextField type="number" min={40} max={105} label={t('power.limit')} hint={t('power.limit_hint')} value={draft.limit} onInput={(limit) => change({ limit })} error={fault('/limit_celsius')} />

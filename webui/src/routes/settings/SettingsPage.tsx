@@ -1,7 +1,7 @@
 // Settings of the box: its name, what the log-in page says, its certificate. An auditor reads them.
 import '../../messages/en-access';
 import '../../messages/en-gate';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import * as api from '../../lib/api';
 import * as access from '../../lib/api-access';
 import * as f from '../../lib/format';
@@ -15,6 +15,7 @@ import { Select, TextArea, TextField } from '../../ui/Field';
 import { Page } from '../../ui/Page';
 import { fieldError, Problem } from '../../ui/Problem';
 import { useAction } from '../../ui/useAction';
+import { useFilled } from '../../ui/useFilled';
 import { useLoad } from '../../ui/useLoad';
 import css from './settings.module.css';
 
@@ -34,11 +35,10 @@ function BoxSettings() {
   const [zone, setZone] = useState('');
   const action = useAction();
   const box = loaded.value?.value;
-  useEffect(() => {
-    if (!box) return;
-    setName(box.name);
-    setZone(box.time_zone);
-  }, [box]);
+  const filled = useFilled(box, (value) => {
+    setName(value.name);
+    setZone(value.time_zone);
+  });
   const save = (event: Event): void => {
     event.preventDefault();
     void action.run(async () => {
@@ -54,7 +54,7 @@ function BoxSettings() {
       {loaded.error && <Note tone="critical">{loaded.error}</Note>}
       <form class={css.form} novalidate onSubmit={save}>
         <Problem error={action.error} />
-        <fieldset disabled={!isAdmin.value} class={css.form}>
+        <fieldset disabled={!isAdmin.value || !filled} class={css.form}>
           <TextField label={t('settings.box_name')} value={name} onInput={setName} error={fieldError(action.error, '/name')} maxLength={64} />
           <Select label={t('settings.time_zone')} value={zone} onChange={setZone} options={timeZones(zone)} hint={t('settings.time_zone_hint')} error={fieldError(action.error, '/time_zone')} />
         </fieldset>
@@ -70,11 +70,10 @@ function GeneralSettings() {
   const [idle, setIdle] = useState('15');
   const action = useAction();
   const now = loaded.value?.value;
-  useEffect(() => {
-    if (!now) return;
-    setBanner(now.login_banner);
-    setIdle(String(now.idle_minutes));
-  }, [now]);
+  const filled = useFilled(now, (value) => {
+    setBanner(value.login_banner);
+    setIdle(String(value.idle_minutes));
+  });
   const save = (event: Event): void => {
     event.preventDefault();
     void action.run(async () => {
@@ -88,7 +87,7 @@ function GeneralSettings() {
       {loaded.error && <Note tone="critical">{loaded.error}</Note>}
       <form class={css.form} novalidate onSubmit={save}>
         <Problem error={action.error} />
-        <fieldset disabled={!isAdmin.value} class={css.form}>
+        <fieldset disabled={!isAdmin.value || !filled} class={css.form}>
           <TextArea label={t('settings.banner')} value={banner} onInput={setBanner} hint={t('settings.banner_hint')} error={fieldError(action.error, '/login_banner')} maxLength={2000} />
           <TextField type="number" min={1} max={240} label={t('settings.idle')} value={idle} onInput={setIdle} hint={t('settings.idle_hint')} error={fieldError(action.error, '/idle_minutes')} />
         </fieldset>
