@@ -29,12 +29,10 @@ class BodyDecoder {
   // Appends to `out` until it holds `out_bytes_max`, the body ends or `in` has nothing complete left.
   Step decode(std::string_view in, Bytes& out, std::size_t out_bytes_max);
 
-  // Bytes of the body that come next without any framing between them; they may be read straight to where
-  // they belong, past decode(), and are then reported by took().
+  // Bytes of the body that come next without any framing between them.
   std::uint64_t plain_bytes() const noexcept {
     return state_ == State::fixed || state_ == State::chunk_data ? left_ : 0;
   }
-  void took(std::uint64_t bytes) noexcept;
 
   // `in` this long without progress cannot be a chunk line: at most one line is ever held back.
   static constexpr std::size_t kLineBytesMax = 512;
@@ -45,6 +43,7 @@ class BodyDecoder {
   //          fixed ────────────────────────────────────────────┴→ done
   enum class State : std::uint8_t { fixed, chunk_line, chunk_data, chunk_end, trailer, done };
   std::optional<Refusal> take_line(std::string_view line);
+  void took(std::uint64_t bytes) noexcept;
 
   State state_;
   std::uint64_t length_ = 0;  // Content-Length

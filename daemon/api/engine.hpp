@@ -58,7 +58,7 @@ struct Engine : std::enable_shared_from_this<Engine> {
   HostNames names;
   bool hsts;
   bool stopping = false;
-  std::shared_ptr<boost::asio::ssl::context> tls;  // shared: each session keeps the one it began with
+  std::shared_ptr<boost::asio::ssl::context> tls;  // of sessions to come
   ConnectionTable table;
   RateLimiter limiter;
   std::size_t body_memory = 0;

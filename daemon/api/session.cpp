@@ -41,8 +41,7 @@ Session::Session(Engine& engine, Socket socket, ConnectionTable::Id id, std::str
     : engine_(engine),
       id_(id),
       address_(std::move(address)),
-      tls_(engine.tls),
-      stream_(std::move(socket), *tls_),
+      stream_(std::move(socket), engine.tls->native_handle()),
       deadline_(engine.context),
       event_(engine.context) {
   engine_.sessions.emplace(id_, this);
@@ -105,8 +104,7 @@ Session::Awaitable<bool> Session::greet() {
     co_await refuse_plain_http();
     co_return false;
   }
-  co_await stream_.async_handshake(asio::ssl::stream_base::server,
-                                   asio::redirect_error(asio::use_awaitable, error));
+  error = co_await stream_.handshake();
   if (error || expired_ || closed_) {
     static metrics::Counter& failed =
         metrics::counter("samovar_api_handshakes_failed_total", "TLS handshakes refused or given up.");
@@ -132,7 +130,7 @@ Session::Awaitable<void> Session::part() {
   arm(kLingerTimeMax);
   error_code error;
   if (handshaken_ && !unread_body_) {
-    co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, error));
+    error = co_await stream_.shutdown();
   }
   Socket& socket = stream_.next_layer();
   socket.shutdown(Socket::shutdown_send, error);

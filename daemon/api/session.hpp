@@ -15,7 +15,6 @@
 // Asio's coroutines after engine.hpp, which includes <utility> for them.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
@@ -26,6 +25,7 @@
 #include "daemon/api/body_decoder.hpp"
 #include "daemon/api/event_sink.hpp"
 #include "daemon/api/http.hpp"
+#include "daemon/api/tls_stream.hpp"
 
 namespace samovar::api {
 
@@ -65,10 +65,13 @@ class Session : public std::enable_shared_from_this<Session> {
   Awaitable<bool> write(std::string_view bytes);
   Awaitable<void> wait_event();
   void notify() { event_.cancel(); }
-  // Waits until `out` has some bytes of the body, then takes what else is there; or the body is done, or it
-  // fails.
+  // Waits until `out` has some bytes of the body, then takes what else is there or close behind; or the body
+  // is done, or it fails.
   Awaitable<std::optional<Refusal>> fill(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max);
-  bool read_now(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max);
+  std::optional<Refusal> take_now(BodyDecoder& body, Bytes& out, std::size_t out_bytes_max, bool& ended);
+  enum class Waited : std::uint8_t { ready, late, ended };
+  Awaitable<Waited> wait_body(std::size_t bytes, Duration time);
+  Duration body_time_left() const;
   Awaitable<bool> send(Response response, bool keep_alive);
   Awaitable<bool> refuse(Refusal refusal, bool keep_alive);
 
@@ -101,8 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::string address_;
 
   // The connection.
-  std::shared_ptr<boost::asio::ssl::context> tls_;
-  boost::asio::ssl::stream<Socket> stream_;
+  TlsStream stream_;
   boost::asio::steady_timer deadline_;
   boost::asio::steady_timer event_;
   Clock::time_point connected_ = Clock::now();
@@ -124,6 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool owes_continue_ = false;  // "Expect: 100-continue" not yet answered
   Duration body_time_{};        // spent waiting for body bytes
   std::uint64_t body_bytes_ = 0;
+  bool body_is_fast_ = false;  // the last piece was full a moment after it began
   std::optional<Response> response_;
   bool handler_running_ = false;
   std::function<void(Result<Bytes>)> body_wish_;
@@ -137,6 +140,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string events_out_;
   bool events_ended_ = false;
   bool peer_gone_ = false;
+  bool watch_over_ = false;  // the peer is no longer watched
 };
 
 }  // namespace samovar::api

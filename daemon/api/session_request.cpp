@@ -4,7 +4,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/encoding.hpp"
@@ -102,6 +101,9 @@ std::optional<Refusal> Session::check(const RequestHead& head) {
 }
 
 Session::Awaitable<bool> Session::serve_one() {
+  // A client that sends many requests at once waits for nothing: let the others have their turn.
+  if (proven_) co_await asio::post(engine_.context, asio::use_awaitable);
+  if (closed_) co_return false;
   trace_id_ = new_trace_id();
   instance_.clear();
   method_ = Method::get;
@@ -201,6 +203,7 @@ Session::Awaitable<bool> Session::serve_route(const RequestHead& head, Router::M
   owes_continue_ = head.expects_continue;
   body_time_ = {};
   body_bytes_ = 0;
+  body_is_fast_ = false;
   Request request = make_request(head);
   request.params = std::move(match.params);
   if (route.body == Body::stream) {
@@ -209,11 +212,13 @@ Session::Awaitable<bool> Session::serve_route(const RequestHead& head, Router::M
     request.stream = std::make_shared<StreamBody>(engine_.shared_from_this(), weak_from_this(), length);
   } else {
     refusal = co_await read_whole(body, request.body);
+    stream_.end_bulk();
     if (refusal && refusal->code == "client_left") co_return false;
     if (refusal) co_return co_await refuse(std::move(*refusal), false);
     unread_body_ = false;
   }
   std::optional<Response> response = co_await run_handler(route, std::move(request), body);
+  stream_.end_bulk();
   if (!response) co_return false;
   unread_body_ = !body.done();
   SAMOVAR_LOG(debug, api, "request", kv("method", to_string(method_)), kv("path", head.path),
@@ -262,8 +267,7 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
                self->response_ = std::move(response);
                self->notify();
                // What the client still sends is not waited for.
-               error_code ignored;
-               if (self->reading_ahead_) self->stream_.next_layer().cancel(ignored);
+               if (self->reading_ahead_) self->stream_.cancel();
              });
            });
   while (!response_ && !closed_) {
@@ -318,21 +322,23 @@ Session::Awaitable<bool> Session::stream_events(Response response) {
   }
   --engine_.event_streams;
   // Parting reads too, and TLS takes one reader at a time.
-  error_code ignored;
+  watch_over_ = true;
   while (sent && !closed_ && !peer_gone_) {
-    stream_.next_layer().cancel(ignored);
+    stream_.cancel();
     co_await wait_event();
   }
   co_return false;
 }
 
-// The only way to see a client leave while nothing is being sent. What it sends is not asked for.
+// The only way to see a client leave while nothing is being sent. What it sends is not asked for, and however
+// much that is, others have their turn.
 Session::Awaitable<void> Session::watch_peer() {
   const auto self = shared_from_this();
-  char scratch[256];
+  std::uint8_t scratch[256];
   error_code error;
-  while (!error) {
-    co_await stream_.async_read_some(asio::buffer(scratch), asio::redirect_error(asio::use_awaitable, error));
+  while (!error && !watch_over_) {
+    co_await stream_.read_some(scratch, error);
+    co_await asio::post(engine_.context, asio::use_awaitable);
   }
   peer_gone_ = true;
   notify();

@@ -10,9 +10,10 @@
 namespace samovar::api {
 namespace {
 
-// Large enough that the way to the loop thread and back costs little beside the bytes, small enough to stay
-// in the cache; less when many send at once, so that a crowd needs no more memory than a few.
-constexpr std::size_t kPieceBytesMax = 256 * 1024;
+// Large enough that the way to the loop thread and back costs little beside the bytes, and that an upload's
+// piece is a whole write to the disk; less when many send at once, so that a crowd needs no more memory than
+// a few.
+constexpr std::size_t kPieceBytesMax = 1 << 20;
 constexpr std::size_t kPieceBytesMin = 16 * 1024;
 constexpr std::size_t kPiecesBytesTotal = 16 << 20;
 

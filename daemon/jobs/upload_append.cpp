@@ -18,6 +18,30 @@ namespace {
 
 // As much of the stored bytes is hashed in one job: others want the pool, too.
 constexpr std::uint64_t kHashSliceBytes = 32 << 20;
+// From here on a piece is sealed where it lies; smaller ones, of a slow line, are first put together.
+constexpr std::size_t kPartBytesMin = 64 << 10;
+
+// What is to be sealed; `joined` has what had to be put together for it.
+std::vector<ByteView> parts_of(const std::vector<Bytes>& pieces, Bytes& joined) {
+  const auto is_small = [](const Bytes& piece) { return piece.size() < kPartBytesMin; };
+  std::size_t small = 0;
+  for (const Bytes& piece : pieces) small += is_small(piece) ? piece.size() : 0;
+  joined.reserve(small);  // so that it stays where it is
+  std::vector<ByteView> parts;
+  bool joining = false;
+  for (const Bytes& piece : pieces) {
+    if (!is_small(piece)) {
+      parts.emplace_back(piece);
+    } else {
+      joined.insert(joined.end(), piece.begin(), piece.end());
+      const std::size_t before = joining ? parts.back().size() : 0;
+      if (joining) parts.pop_back();
+      parts.push_back(ByteView(joined).last(before + piece.size()));
+    }
+    joining = is_small(piece);
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -82,18 +106,14 @@ Task<Result<void>> Uploads::write_out(Transfer& transfer) {
   auto work = [entry = transfer.entry, pieces = std::exchange(transfer.pieces, {}), bytes = transfer.bytes,
                hashing = transfer.hashing, dir = &dir_, now = loop_.clock().wall()]() -> Result<void> {
     SAMOVAR_CHECK(dir->check_room(bytes));
-    Bytes whole;
-    if (pieces.size() > 1) {
-      whole.reserve(bytes);
-      for (const Bytes& piece : pieces) whole.insert(whole.end(), piece.begin(), piece.end());
-    }
-    const ByteView plain = pieces.size() > 1 ? ByteView(whole) : ByteView(pieces[0]);
+    Bytes joined;
+    const std::vector<ByteView> parts = parts_of(pieces, joined);
     SAMOVAR_FAILPOINT_ERROR("jobs.upload.before_write");
-    SAMOVAR_CHECK(entry->file->append(plain, now));
+    SAMOVAR_CHECK(entry->file->append(parts, now));
     SAMOVAR_FAILPOINT("jobs.upload.after_write");
     if (!hashing) return {};
-    entry->hash.update(plain);
-    entry->hashed += plain.size();
+    for (const ByteView part : parts) entry->hash.update(part);
+    entry->hashed += bytes;
     return {};
   };
   transfer.begun += std::exchange(transfer.bytes, 0);

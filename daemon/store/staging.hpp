@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/bytes.hpp"
@@ -53,6 +54,8 @@ class StagingFile {
 
   // After an error nothing of `plain` is held. Errc::no_space: the disk is full.
   Result<void> append(ByteView plain, WallTime now = {});
+  // One behind the other, in at least one record each, so that large ones need not be copied together.
+  Result<void> append(std::span<const ByteView> parts, WallTime now = {});
   // After an error call roll_back(): what was not synced is in doubt.
   Result<void> sync();
   // Back to synced_size(), which is what remains of the file.

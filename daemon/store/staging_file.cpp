@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "base/direct_write.hpp"
@@ -20,7 +21,7 @@ namespace {
 using namespace staging;
 
 // Sealed together and written in one go.
-constexpr std::size_t kBatchRecords = 4;
+constexpr std::size_t kBatchPlainMax = 4 * kRecordPlainMax;
 
 std::uint64_t microseconds(WallTime time) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, time.time_since_epoch().count()));
@@ -56,33 +57,8 @@ struct StagingFile::State {
     return synced;
   }
   Result<void> write(ByteView stored, std::uint64_t plain);
-  Result<void> put_records(ByteView plain, std::uint64_t time_us) {
-    while (!plain.empty()) {
-      const Mark at = written();
-      const std::uint64_t safe = durable().plain;
-      std::size_t used = 0;
-      std::uint64_t taken = 0;
-      const std::size_t room =
-          std::min(kBatchRecords * kRecordStoredMax,
-                   plain.size() + (plain.size() / kRecordPlainMax + 1) * kRecordOverhead);
-      // As it will lie in the file, so that its blocks need not be copied on their way.
-      const std::size_t skew = at.file % kDiskBlockBytes;
-      if (batch.bytes().size() < skew + room) batch = BlockBuffer(kDiskBlockBytes + room);
-      const MutableBytes sealed = batch.bytes().subspan(skew, room);
-      for (std::size_t i = 0; i < kBatchRecords && !plain.empty(); ++i) {
-        const ByteView part = plain.first(std::min(kRecordPlainMax, plain.size()));
-        const RecordHeader header{
-            RecordType::data, static_cast<std::uint32_t>(part.size()), at.plain + taken, safe, time_us, {}};
-        seal_record(key, header, part, sealed.subspan(used, header.stored()));
-        used += header.stored();
-        taken += part.size();
-        plain = plain.subspan(part.size());
-      }
-      SAMOVAR_CHECK(write(sealed.first(used), taken));
-    }
-    last = time_us;
-    return {};
-  }
+  Result<void> put_records(std::span<const ByteView> parts, std::uint64_t time_us);
+  Result<void> put_batch(std::span<const ByteView> records, std::uint64_t time_us);
   Error ended() const {
     if (sha256) return Error{Errc::conflict, "this upload is complete"};
     return Error{Errc::io, "writing this upload failed before: start again where it stands"};
@@ -116,6 +92,48 @@ Result<void> StagingFile::State::write(ByteView stored, std::uint64_t plain) {
   SAMOVAR_FAILPOINT("store.staging.append.after_write");
   const MutexLock lock(mutex);
   end = {at.plain + plain, at.file + stored.size()};
+  return {};
+}
+
+Result<void> StagingFile::State::put_batch(std::span<const ByteView> records, std::uint64_t time_us) {
+  const Mark at = written();
+  const std::uint64_t safe = durable().plain;
+  std::size_t room = 0;
+  for (const ByteView record : records) room += kRecordOverhead + record.size();
+  // As it will lie in the file, so that its blocks need not be copied on their way.
+  const std::size_t skew = at.file % kDiskBlockBytes;
+  if (batch.bytes().size() < skew + room) batch = BlockBuffer(kDiskBlockBytes + room);
+  const MutableBytes sealed = batch.bytes().subspan(skew, room);
+  std::size_t used = 0;
+  std::uint64_t taken = 0;
+  for (const ByteView record : records) {
+    const RecordHeader header{
+        RecordType::data, static_cast<std::uint32_t>(record.size()), at.plain + taken, safe, time_us, {}};
+    seal_record(key, header, record, sealed.subspan(used, header.stored()));
+    used += header.stored();
+    taken += record.size();
+  }
+  return write(sealed, taken);
+}
+
+Result<void> StagingFile::State::put_records(std::span<const ByteView> parts, std::uint64_t time_us) {
+  std::vector<ByteView> records;
+  std::size_t bytes = 0;
+  for (ByteView part : parts) {
+    while (!part.empty()) {
+      const ByteView record = part.first(std::min(kRecordPlainMax, part.size()));
+      part = part.subspan(record.size());
+      if (bytes + record.size() > kBatchPlainMax) {
+        SAMOVAR_CHECK(put_batch(records, time_us));
+        records.clear();
+        bytes = 0;
+      }
+      records.push_back(record);
+      bytes += record.size();
+    }
+  }
+  if (!records.empty()) SAMOVAR_CHECK(put_batch(records, time_us));
+  last = time_us;
   return {};
 }
 
@@ -204,10 +222,14 @@ std::optional<WallTime> StagingFile::last_append() const noexcept {
 }
 
 Result<void> StagingFile::append(ByteView plain, WallTime now) {
+  return append(std::span<const ByteView>(&plain, 1), now);
+}
+
+Result<void> StagingFile::append(std::span<const ByteView> parts, WallTime now) {
   State& state = *state_;
   if (state.broken || state.sha256) return state.ended();
   const Mark before = state.written();
-  auto put = state.put_records(plain, microseconds(now));
+  auto put = state.put_records(parts, microseconds(now));
   if (put) return {};
   // All or nothing of it: the caller's hash and offset go by whole appends.
   if (state.written().file != before.file) {

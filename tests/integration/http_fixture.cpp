@@ -72,6 +72,7 @@ Task<Response> HttpFixture::upload(Request& request) {
     }
     if (piece->empty()) break;
     uploaded += piece->size();
+    ++upload_pieces;
     if (hold_upload) {
       const std::function<void(std::function<void(int)>)> hold = [this](std::function<void(int)> go) {
         held_upload = std::move(go);

@@ -69,6 +69,7 @@ class HttpFixture : public testing::Test {
 
   std::atomic<bool> hold_upload{false};
   std::atomic<std::uint64_t> uploaded{0};
+  std::atomic<std::uint64_t> upload_pieces{0};
   std::atomic<int> sinks_closed{0};
   std::atomic<int> handled{0};
   std::atomic<int> off_loop{0};

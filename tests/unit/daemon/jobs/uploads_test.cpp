@@ -96,6 +96,33 @@ TEST(Uploads, HaveOneWriterAtATime) {
   EXPECT_EQ((*first)->sha256, sha256_hex(file));
 }
 
+// Large pieces are sealed where they lie, small ones are put together: the file is the same.
+TEST(Uploads, PiecesOfAnySizeMakeTheSameFile) {
+  UploadOptions options;
+  options.piece_bytes = 600'000;
+  Box box(1, options);
+  ASSERT_TRUE(box.start());
+  const std::size_t sizes[] = {10, 70'000, 300'000, 1, 2, 65'535, 65'536, 3, 1'500'000, 9, 200'000, 100};
+  std::size_t total = 0;
+  for (const std::size_t size : sizes) total += size;
+  const Bytes file = content(total, 8);
+  const std::string id = box.create(file.size())->id;
+  std::size_t turn = 0;
+  std::size_t at = 0;
+  DataService::NextPiece next = [&]() -> Task<Result<Bytes>> {
+    if (turn == std::size(sizes)) co_return Bytes();
+    const ByteView part = ByteView(file).subspan(at, sizes[turn]);
+    at += sizes[turn++];
+    co_return to_bytes(part);
+  };
+  const auto done = box.run(box.uploads->append(call_of("usr_a"), id, 0, next));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->sha256, sha256_hex(file));
+  const auto stored = box.stored(id);
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(*stored == file);
+}
+
 // What was read while the line was slow is synced once a second, and the offset says so.
 TEST(Uploads, ASlowLineIsSyncedByTheClock) {
   Box box(1);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "daemon/store/staging_format.hpp"
 #include "tests/unit/daemon/store/store_fixture.hpp"
 
@@ -63,6 +65,32 @@ TEST(Staging, HoldsWhatWasAppendedAcrossReopening) {
   auto again = folder.open();
   ASSERT_TRUE(again);
   EXPECT_EQ((*again)->sha256(), hash);
+  EXPECT_EQ((*again)->size(), expected.size());
+}
+
+TEST(Staging, PartsAreHeldOneBehindTheOther) {
+  Folder folder;
+  auto file = folder.create();
+  Bytes expected;
+  for (int turn = 0; turn < 2; ++turn) {
+    std::vector<Bytes> parts;
+    for (const std::size_t size :
+         {std::size_t{100'000}, std::size_t{0}, staging::kRecordPlainMax, std::size_t{7},
+          6 * staging::kRecordPlainMax - 1, staging::kRecordPlainMax + 1}) {
+      parts.push_back(pattern(size, expected.size()));
+      expected.insert(expected.end(), parts.back().begin(), parts.back().end());
+    }
+    const std::vector<ByteView> views(parts.begin(), parts.end());
+    ASSERT_TRUE(file->append(views, kNow));
+    EXPECT_EQ(file->size(), expected.size());
+  }
+  ASSERT_TRUE(file->sync());
+  auto content = read_staging(folder.disk, kPath, file->key(), 1 << 20);
+  ASSERT_TRUE(content) << content.error().message();
+  EXPECT_TRUE(*content == expected);
+  file.reset();
+  auto again = folder.open();
+  ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ((*again)->size(), expected.size());
 }
 
