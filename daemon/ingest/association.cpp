@@ -60,10 +60,11 @@ Codes codes_of(const std::vector<std::uint64_t>& hashes) {
 
 json rounded(double value) { return std::round(std::clamp(value, 0.0, 1.0) * 1e4) / 1e4; }
 
-// A column of numbers without the rows that have none.
+// A column of numbers without the rows that have none: how far each is from their mean.
 struct Numbers {
   std::vector<std::uint32_t> rows;
   std::vector<double> values;
+  double mean = 0;
   Numbers(const std::vector<std::uint64_t>& words, std::size_t count) {
     for (std::size_t i = 0; i < std::min(count, words.size()); ++i) {
       const auto value = std::bit_cast<double>(words[i]);
@@ -71,47 +72,44 @@ struct Numbers {
       rows.push_back(static_cast<std::uint32_t>(i));
       values.push_back(value);
     }
+    for (const double value : values) mean += value / static_cast<double>(values.size());
+    for (double& value : values) value -= mean;
   }
 };
 
-// Of one category column and one of numbers. A row without a level adds 0 to the sums: nothing branches.
+// Of one category column and one of numbers. A row without a level adds 0 to the squares: nothing branches.
 struct Sums {
-  double counts[kCodes + 1] = {};
+  std::uint32_t counts[kCodes + 1] = {};
   double sums[kCodes + 1] = {};
-  double means[kCodes + 1] = {};
   double here[kCodes + 1] = {};  // 1, and 0 for no level
-  double count = 0;
-  double sum = 0;
-  double mean = 0;
-  double all = 0;
-  double within = 0;
+  double squares = 0;
 
   Sums() { std::fill(here, here + kCodes, 1.0); }
-  void first(std::size_t code, double value) noexcept {
-    counts[code] += 1;
+  void add(std::size_t code, double value) noexcept {
+    ++counts[code];
     sums[code] += value;
-    sum += value * here[code];
-  }
-  void between() noexcept {
-    for (std::size_t code = 0; code < kCodes; ++code) {
-      count += counts[code];
-      means[code] = counts[code] > 0 ? sums[code] / counts[code] : 0;
-    }
-    mean = sum / count;
-  }
-  void second(std::size_t code, double value) noexcept {
-    const double off = (value - mean) * here[code];
-    const double off_level = (value - means[code]) * here[code];
-    all += off * off;
-    within += off_level * off_level;
+    squares += value * value * here[code];
   }
   // Of the numbers' variance, the share between the levels (Kelley 1935: without what chance adds); its root.
-  json ratio() const {
-    const auto levels =
-        static_cast<double>(std::count_if(counts, counts + kCodes, [](double n) { return n > 0; }));
+  // The values are near 0 on average, so that nothing is lost where squares are taken from each other.
+  json ratio(double center) const {
+    double levels = 0;
+    double count = 0;
+    double sum = 0;
+    double between = 0;
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      if (counts[code] == 0) continue;
+      levels += 1;
+      count += counts[code];
+      sum += sums[code];
+      between += sums[code] * sums[code] / counts[code];
+    }
+    if (levels < 2 || count < levels + 2) return nullptr;
+    const double mean = center + sum / count;
+    const double all = squares - sum * sum / count;
+    const double within = squares - between;
     // What is left of rounding is no variance.
-    if (levels < 2 || count < levels + 2 || !(all > 1e-12 * count * mean * mean) || !std::isfinite(all))
-      return nullptr;
+    if (!(all > 1e-12 * count * mean * mean) || !std::isfinite(all)) return nullptr;
     return rounded(std::sqrt(std::max(0.0, 1 - within / (count - levels) / (all / (count - 1)))));
   }
 };
@@ -120,15 +118,10 @@ struct Sums {
 template <std::size_t kCount>
 void ratios(const Codes* codes, const Numbers& numbers, json* out) {
   Sums sums[kCount];
-  const auto each = [&](auto use) {
-    for (std::size_t i = 0; i < numbers.rows.size(); ++i) {
-      for (std::size_t k = 0; k < kCount; ++k) use(sums[k], codes[k][numbers.rows[i]], numbers.values[i]);
-    }
-  };
-  each([](Sums& s, std::size_t code, double value) { s.first(code, value); });
-  for (Sums& s : sums) s.between();
-  each([](Sums& s, std::size_t code, double value) { s.second(code, value); });
-  for (std::size_t k = 0; k < kCount; ++k) out[k] = sums[k].ratio();
+  for (std::size_t i = 0; i < numbers.rows.size(); ++i) {
+    for (std::size_t k = 0; k < kCount; ++k) sums[k].add(codes[k][numbers.rows[i]], numbers.values[i]);
+  }
+  for (std::size_t k = 0; k < kCount; ++k) out[k] = sums[k].ratio(numbers.mean);
 }
 
 // Bergsma 2013: Cramér's V without what chance adds.
@@ -137,32 +130,33 @@ json cramers_v(const Codes& x, const Codes& y) {
   std::uint32_t table[kSide * kSide] = {};
   const std::size_t samples = std::min(x.size(), y.size());
   for (std::size_t i = 0; i < samples; ++i) ++table[x[i] * kSide + y[i]];
-  double rows[kCodes] = {};
-  double columns[kCodes] = {};
+  std::uint32_t rows[kCodes] = {};
+  std::uint32_t columns[kCodes] = {};
   double count = 0;
   for (std::size_t i = 0; i < kCodes; ++i) {
     for (std::size_t j = 0; j < kCodes; ++j) {
-      const double cell = table[i * kSide + j];
-      rows[i] += cell;
-      columns[j] += cell;
+      rows[i] += table[i * kSide + j];
+      columns[j] += table[i * kSide + j];
     }
     count += rows[i];
   }
-  const auto levels = [](const double* counts) {
-    return static_cast<double>(std::count_if(counts, counts + kCodes, [](double n) { return n > 0; }));
+  const auto levels = [](const std::uint32_t* counts) {
+    return static_cast<double>(std::count_if(counts, counts + kCodes, [](std::uint32_t n) { return n > 0; }));
   };
   const double r = levels(rows);
   const double k = levels(columns);
   if (r < 2 || k < 2 || count < 3) return nullptr;
+  double inverse[kCodes];
+  for (std::size_t j = 0; j < kCodes; ++j) inverse[j] = 1.0 / std::max(columns[j], 1u);
   double share = -1;  // χ² / n
   for (std::size_t i = 0; i < kCodes; ++i) {
     if (rows[i] == 0) continue;
-    double parts[kCodes];
+    double parts[4] = {};  // four sums side by side do not wait for one another
     for (std::size_t j = 0; j < kCodes; ++j) {
       const double cell = table[i * kSide + j];
-      parts[j] = cell * cell / (rows[i] * std::max(columns[j], 1.0));
+      parts[j % 4] += cell * cell * inverse[j];
     }
-    for (const double part : parts) share += part;
+    share += (parts[0] + parts[1] + parts[2] + parts[3]) / rows[i];
   }
   const double corrected = std::max(0.0, share - (k - 1) * (r - 1) / (count - 1));
   const double least = std::min(k - (k - 1) * (k - 1) / (count - 1), r - (r - 1) * (r - 1) / (count - 1)) - 1;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kHeldBytesMax = 8u << 20;
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '"';
@@ -39,7 +39,8 @@ Result<void> BadRows::write() {
     SAMOVAR_CHECK(sink_.bad_row("line,reason,text\n"));
   }
   for (const BadRow& row : held_) {
-    SAMOVAR_CHECK(sink_.bad_row(fmt::format("{},{},{}\n", row.line, quoted(row.reason), quoted(row.text))));
+    SAMOVAR_CHECK(
+        sink_.bad_row(fmt::format("{},{},{}\n", row.line, in_quotes(row.reason), in_quotes(row.text))));
   }
   held_.clear();
   held_bytes_ = 0;

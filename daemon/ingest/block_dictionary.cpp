@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/assert.hpp"
+#include "daemon/ingest/stats_loops.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,7 +23,6 @@ constexpr std::size_t kSlotsPerLevel = 4;
 
 void BlockDictionary::begin(std::size_t cells, std::size_t levels_before) {
   SAMOVAR_ASSERT(cells + missing_->size() + 1 <= kEntriesMax);
-  if (entries_.size() < cells + missing_->size() + 1) entries_.resize(cells + missing_->size() + 1);
   size_ = 0;
   first_ = 0;
   add_missing(kNoCell);
@@ -67,13 +67,26 @@ void BlockDictionary::put(std::size_t entry) {
   slots[at] = stamp_ << kEntryBits | static_cast<Slot>(entry);
 }
 
+void BlockDictionary::encode(std::vector<std::uint32_t>& keys, const std::vector<std::uint8_t>& gone,
+                             std::size_t rows, std::size_t levels_before, std::vector<std::uint32_t>& codes) {
+  SAMOVAR_ASSERT(keys.size() >= rows + HexLevels::kSlack && gone.size() >= rows + HexLevels::kSlack);
+  codes.resize(rows);
+  hex_.encode(keys.data(), gone.data(), rows, levels_before, codes.data());
+  first_ = 0;
+  size_ = hex_.size();
+  if (entries_.size() < size_) entries_.resize(size_);
+  stats_loops::hex_cells(hex_.levels(), size_, entries_.data());
+}
+
 void BlockDictionary::encode(const char* text, const std::vector<std::string>& missing,
                              const std::vector<Cell>& cells, std::size_t levels_before,
                              std::vector<std::uint32_t>& codes) {
   text_ = text;
   missing_ = &missing;
-  begin(cells.size(), levels_before);
   codes.resize(cells.size());
+  if (entries_.size() < cells.size() + missing_->size() + 1)
+    entries_.resize(cells.size() + missing_->size() + 1);
+  begin(cells.size(), levels_before);
   const Cell* const in = cells.data();
   std::uint32_t* const out = codes.data();
   for (std::size_t first = 0; first < cells.size(); first += kBatch) {
@@ -81,23 +94,6 @@ void BlockDictionary::encode(const char* text, const std::vector<std::string>& m
     if (kSlotsPerLevel * (first_ + size_ + kBatch) > mask_) resize(64 - shift_ + 2);
     encode_batch(in + first, count, out + first);
   }
-}
-
-inline std::uint32_t BlockDictionary::code_of(Cell cell) {
-  if (cell_is_long(cell)) [[unlikely]]
-    return long_code(cell);
-  Slot* const slots = slots_.data();
-  Cell* const entries = entries_.data();
-  std::size_t at = slot_of(cell);
-  while (slots[at] >> kEntryBits == stamp_) {
-    const std::size_t entry = slots[at] & kEntryMask;
-    if (entries[entry] == cell) return entry < first_ ? kMissing : static_cast<std::uint32_t>(entry - first_);
-    at = (at + 1) & mask_;
-  }
-  const auto code = static_cast<std::uint32_t>(size_++);
-  entries[first_ + code] = cell;
-  slots[at] = stamp_ << kEntryBits | static_cast<Slot>(first_ + code);
-  return code;
 }
 
 // First a look at each cell's own slot, writing nothing, so that the looks do not wait for one another;
@@ -108,7 +104,33 @@ void BlockDictionary::encode_batch(const Cell* cells, std::size_t count, std::ui
   std::uint8_t open[kBatch + 8];
   const Table table{slots_.data(), entries_.data(), stamp_, shift_, static_cast<std::uint32_t>(first_)};
   const std::size_t opens = look(table, cells, count, codes, open);
-  for (std::size_t i = 0; i < opens; ++i) codes[open[i]] = code_of(cells[open[i]]);
+  // Copies: what is stored below could otherwise change the members.
+  Slot* const slots = slots_.data();
+  Cell* const entries = entries_.data();
+  const std::size_t mask = mask_;
+  const std::uint32_t first = table.first;
+  const Slot stamp = stamp_ << kEntryBits;
+  auto next = static_cast<std::uint32_t>(first_ + size_);  // entry of the next level
+  for (std::size_t i = 0; i < opens; ++i) {
+    const Cell cell = cells[open[i]];
+    if (cell_is_long(cell)) [[unlikely]] {
+      size_ = next - first;
+      codes[open[i]] = long_code(cell);
+      next = static_cast<std::uint32_t>(first_ + size_);
+      continue;
+    }
+    std::size_t at = cell * kMultiplier >> table.shift;
+    std::uint32_t entry = next;
+    while (slots[at] >= stamp && entries[slots[at] - stamp] != cell) at = (at + 1) & mask;
+    if (slots[at] >= stamp) {
+      entry = slots[at] - stamp;  // since the look
+    } else {
+      entries[next] = cell;
+      slots[at] = stamp | next++;
+    }
+    codes[open[i]] = entry < first ? kMissing : entry - first;
+  }
+  size_ = next - first;
 }
 
 std::size_t BlockDictionary::look_plainly(const Table& table, const Cell* cells, std::size_t count,

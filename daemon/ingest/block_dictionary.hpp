@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/ingest/cell.hpp"
+#include "daemon/ingest/hex_levels.hpp"
 
 namespace samovar::ingest {
 
@@ -23,6 +24,10 @@ class BlockDictionary {
   // the texts that are no levels; `levels_before` is how many the column had in the block before, so that the
   // table need not grow.
   void encode(const char* text, const std::vector<std::string>& missing, const std::vector<Cell>& cells,
+              std::size_t levels_before, std::vector<std::uint32_t>& codes);
+
+  // The same of cells that are all numbers of eight hexadecimal digits (HexLevels::read).
+  void encode(std::vector<std::uint32_t>& keys, const std::vector<std::uint8_t>& gone, std::size_t rows,
               std::size_t levels_before, std::vector<std::uint32_t>& codes);
 
   // Of the last encode(), in the order of their codes.
@@ -65,7 +70,6 @@ class BlockDictionary {
                                std::uint8_t* open) noexcept;
   static Look best_look() noexcept;
   void encode_batch(const Cell* cells, std::size_t count, std::uint32_t* codes);
-  std::uint32_t code_of(Cell cell);
   std::uint32_t long_code(Cell cell);
   void put(std::size_t entry);
   void put_long(std::uint64_t hash, std::uint32_t code);
@@ -73,6 +77,7 @@ class BlockDictionary {
   void empty_long();
   std::string_view text_of(const Cell& cell) const noexcept { return cell_text(cell, text_); }
 
+  HexLevels hex_;
   const char* text_ = nullptr;
   const std::vector<std::string>* missing_ = nullptr;
   std::vector<Cell> entries_;  // more room than entries, and never less than a stale slot may name

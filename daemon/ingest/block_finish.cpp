@@ -33,7 +33,7 @@ const BlockColumn& BlockParser::finish_column(std::size_t column) {
   out.type = stage.type;
   switch (stage.type) {
     case ColumnType::category:
-      finish_category(stage, levels_[column], out);
+      finish_category(column, out);
       break;
     case ColumnType::text:
       finish_text(stage, out);
@@ -57,9 +57,15 @@ const BlockColumn& BlockParser::finish_column(std::size_t column) {
   return out;
 }
 
-void BlockParser::finish_category(const ColumnStage& stage, std::uint32_t& levels, BlockColumn& out) {
+void BlockParser::finish_category(std::size_t column, BlockColumn& out) {
   const std::size_t rows = order_.size();
-  dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, levels, codes_);
+  ColumnStage& stage = stages_[column];
+  std::uint32_t& levels = levels_[column];
+  if (stage.hex)
+    dictionary_.encode(stage.keys, stage.gone, in_->rows(), levels, codes_);
+  else
+    dictionary_.encode(in_->text.data(), rules_.cells.tokens, stage.cells, levels, codes_);
+  no_hex_[column] = stage.hex ? 0 : 1;
   levels = static_cast<std::uint32_t>(dictionary_.size());
   dictionary_.write_levels(out.chars, out.ends);
   out.codes.resize(rows);

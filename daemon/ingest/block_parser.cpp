@@ -33,6 +33,7 @@ BlockParser::BlockParser(const BlockRules& rules)
     : rules_(rules), columns_(rules.schema.columns.size()), stats_(rules.schema, rules.distinct) {
   stages_.resize(columns_);
   levels_.resize(columns_);
+  no_hex_.resize(columns_);
 }
 
 void BlockParser::parse(ShardText& in, ParsedBlock& out) {
@@ -45,7 +46,11 @@ void BlockParser::parse(ShardText& in, ParsedBlock& out) {
   out.bad_rows.clear();
   out.types.clear();
   skip_.assign(in.rows(), 0);
-  for (std::size_t c = 0; c < columns_; ++c) stages_[c].begin(rules_.schema.columns[c].type, in.rows());
+  const bool hex = !lines_ && HexLevels::suits(rules_.cells.tokens);
+  for (std::size_t c = 0; c < columns_; ++c) {
+    // A column that was none before is not tried again.
+    stages_[c].begin(rules_.schema.columns[c].type, in.rows(), hex && no_hex_[c] == 0);
+  }
   if (lines_)
     parse_lines();
   else
@@ -171,10 +176,19 @@ bool BlockParser::split_one(std::uint32_t row, std::uint32_t* marks) {
 }
 
 void BlockParser::stage_group(std::uint32_t first, std::uint32_t rows) {
+  // Meanwhile the next group comes nearer, a part with each column.
+  const std::uint32_t next = first + rows;
+  const std::size_t end = in_->ends[next - 1];
+  const std::size_t stop = std::min(end + kGroupBytes, in_->size);
+  const std::size_t part = kGroupBytes / columns_ + 1;
+  std::size_t ahead = end;
   for (std::size_t c = 0; c < columns_; ++c) {
+    for (const std::size_t until = std::min(end + (c + 1) * part, stop); ahead < until; ahead += 64)
+      __builtin_prefetch(in_->text.data() + ahead, 0, 2);
     const CellSpan span{in_->text.data(), marks_.data() + c, stride_, first, rows, trim_};
     unfit_.clear();
     stages_[c].stage(span, rules_.cells, unfit_);
+    if (next < in_->rows()) stages_[c].expect(next, rows);
     for (const std::uint32_t row : unfit_) set_unfit(row, c, span.cell(row - first));
   }
 }

@@ -83,7 +83,7 @@ class BlockParser {
 
   void shuffle_good_rows();
   const trainer::BlockColumn& finish_column(std::size_t column);
-  void finish_category(const ColumnStage& stage, std::uint32_t& levels, trainer::BlockColumn& out);
+  void finish_category(std::size_t column, trainer::BlockColumn& out);
   void finish_text(const ColumnStage& stage, trainer::BlockColumn& out);
   void finish_sparse(const ColumnStage& stage, trainer::BlockColumn& out);
 
@@ -106,6 +106,7 @@ class BlockParser {
   BlockDictionary dictionary_;
   std::vector<std::uint32_t> codes_;
   std::vector<std::uint32_t> levels_;  // by column: how many the block before had
+  std::vector<std::uint8_t> no_hex_;   // by column: it has other levels than eight hexadecimal digits
   // One of each type is enough: a column is packed before the next is made.
   static constexpr auto kTypes = static_cast<std::size_t>(trainer::ColumnType::sparse) + 1;
   std::array<trainer::BlockColumn, kTypes> finished_;

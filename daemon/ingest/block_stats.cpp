@@ -51,6 +51,13 @@ void add_moments(const std::vector<T>& values, ColumnStats& stats) {
 DistinctCounters::DistinctCounters(std::size_t columns)
     : registers_(std::make_unique<std::atomic<std::uint8_t>[]>(columns << kBits)) {}
 
+void DistinctCounters::raise(std::atomic<std::uint8_t>& cell, std::uint64_t rest) noexcept {
+  const auto rank = static_cast<std::uint8_t>(__builtin_clzll(rest) + 1);
+  std::uint8_t seen = cell.load(std::memory_order_relaxed);
+  while (seen < rank && !cell.compare_exchange_weak(seen, rank, std::memory_order_relaxed)) {
+  }
+}
+
 std::uint64_t DistinctCounters::estimate(std::size_t column) const noexcept {
   constexpr double kRegisters = 1u << kBits;
   double sum = 0;
@@ -175,6 +182,7 @@ void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, Colum
     return absent(values[i]) ? RowSample::kMissing
                              : std::bit_cast<std::uint64_t>(static_cast<double>(values[i]));
   });
+  stats.sample.reserve(out_->sampled_rows);
   for (std::size_t i = 0; i < out_->sampled_rows; ++i) {
     if (!absent(values.data()[i])) stats.sample.push_back(static_cast<double>(values.data()[i]));
   }
@@ -198,11 +206,14 @@ void StatsMaker::add_integers(std::size_t column, const BlockColumn& data, Colum
     seen[static_cast<std::uint64_t>(at) % kValuesSpan] = 1;
   }
   const auto span = static_cast<std::uint64_t>(stats.max - stats.min) + 1;
-  for (std::uint64_t at = 0; at < span; ++at) {
-    if (seen[at] == 0) continue;
-    const std::int64_t value = first + static_cast<std::int64_t>(at);
-    stats.values.push_back(value);
-    distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
+  for (std::uint64_t from = 0; from < span; from += sizeof(std::uint64_t)) {
+    std::uint64_t eight = load_word(reinterpret_cast<const char*>(seen) + from);
+    for (; eight != 0; eight &= eight - 1) {
+      const std::uint64_t at = from + static_cast<std::uint64_t>(__builtin_ctzll(eight)) / 8;
+      const std::int64_t value = first + static_cast<std::int64_t>(at);
+      stats.values.push_back(value);
+      distinct_.add(column, mix_word(static_cast<std::uint64_t>(value)));
+    }
   }
   stats.values_complete = true;
   if (data.type != ColumnType::boolean) return;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "daemon/ingest/hex_levels.hpp"
 #include "daemon/ingest/stage_loops.hpp"
+#include "daemon/ingest/stats_loops.hpp"
 
 namespace samovar::ingest {
 
@@ -68,11 +70,19 @@ bool CellRules::missing(std::string_view cell) const noexcept {
   return std::find(tokens.begin(), tokens.end(), cell) != tokens.end();
 }
 
-void ColumnStage::begin(ColumnType column_type, std::uint32_t rows) {
+void ColumnStage::begin(ColumnType column_type, std::uint32_t rows, bool may_be_hex) {
   type = column_type;
   spelled_ = false;
+  rows_ = rows;
+  hex = may_be_hex && type == ColumnType::category;
   switch (type) {
     case ColumnType::category:
+      if (hex) {
+        keys.resize(rows + HexLevels::kSlack);
+        gone.resize(rows + HexLevels::kSlack);
+        break;
+      }
+      [[fallthrough]];
     case ColumnType::text:
       cells.resize(rows);
       break;
@@ -103,14 +113,37 @@ void ColumnStage::widen() {
 }
 
 template <bool kTrim>
-void ColumnStage::stage_cells(const CellSpan& cells_of) {
+void ColumnStage::stage_cells(const CellSpan& cells_of, Cell* out) {
   const CellSpan span = cells_of;
-  Cell* const out = cells.data() + span.first_row;
   if constexpr (!kTrim) return stage_loops::cells(span.text, span.marks, span.stride, span.rows, out);
   for (std::uint32_t row = 0; row < span.rows; ++row) {
     const std::string_view cell = trim(span.cell(row));
     const auto begin = static_cast<std::uint32_t>(cell.data() - span.text);
     out[row] = make_cell(span.text, begin, begin + static_cast<std::uint32_t>(cell.size()));
+  }
+}
+
+void ColumnStage::stage_category(const CellSpan& span, const CellRules& rules) {
+  const auto stage_to = [&](Cell* out) {
+    span.trim ? stage_cells<true>(span, out) : stage_cells<false>(span, out);
+  };
+  if (!hex) return stage_to(cells.data() + span.first_row);
+  if (group_.size() < span.rows) group_.resize(span.rows);
+  stage_to(group_.data());
+  if (HexLevels::read(group_.data(), span.rows, rules.missing(""), keys.data() + span.first_row,
+                      gone.data() + span.first_row))
+    return;
+  give_up_keys(span.first_row);
+  std::copy_n(group_.data(), span.rows, cells.data() + span.first_row);
+}
+
+// A cell is none: those before it become cells again, and those to come stay cells.
+void ColumnStage::give_up_keys(std::size_t rows_done) {
+  hex = false;
+  cells.resize(rows_);
+  stats_loops::hex_cells(keys.data(), rows_done, cells.data());
+  for (std::size_t row = 0; row < rows_done; ++row) {
+    if (gone[row] != 0) cells[row] = kNoCell;
   }
 }
 
@@ -155,7 +188,7 @@ void ColumnStage::stage(const CellSpan& span, const CellRules& rules, std::vecto
   switch (type) {
     case ColumnType::category:
     case ColumnType::text:
-      return span.trim ? stage_cells<true>(span) : stage_cells<false>(span);
+      return stage_category(span, rules);
     case ColumnType::integer: {
       const std::uint32_t done = stage_integers(span, rules, unfit);
       if (done < span.rows) stage_reals(span, done, rules, unfit);
@@ -180,7 +213,10 @@ void ColumnStage::stage_missing(std::uint32_t row) {
   switch (type) {
     case ColumnType::category:
     case ColumnType::text:
-      cells[row] = kNoCell;
+      if (hex)
+        gone[row] = 1;
+      else
+        cells[row] = kNoCell;
       break;
     case ColumnType::real:
       reals[row] = kNoReal;

@@ -4,6 +4,7 @@
 //
 // Threading: one thread.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -48,9 +49,28 @@ struct CellSpan {
 
 class ColumnStage {
  public:
-  void begin(trainer::ColumnType type, std::uint32_t rows);
+  // `hex`: a category's cells may be kept as numbers, as long as they are (HexLevels::suits).
+  void begin(trainer::ColumnType type, std::uint32_t rows, bool hex);
   // Rows whose cell does not fit the type are added to `unfit`.
   void stage(const CellSpan& cells, const CellRules& rules, std::vector<std::uint32_t>& unfit);
+  // So many rows from there on are staged soon: their memory is brought nearer. All columns together are more
+  // than a cache holds, and each is written for too short a time for the CPU to see it coming.
+  void expect(std::size_t first_row, std::size_t rows) const noexcept {
+    const auto near = [&](const auto& column) {
+      if (first_row >= column.size()) return;
+      const auto* const at = reinterpret_cast<const char*>(column.data() + first_row);
+      const std::size_t bytes = (std::min(first_row + rows, column.size()) - first_row) * sizeof column[0];
+      for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i, 1, 2);
+    };
+    if (hex)
+      near(keys);
+    else if (type == trainer::ColumnType::category || type == trainer::ColumnType::text)
+      near(cells);
+    else if (type == trainer::ColumnType::real)
+      near(reals);
+    else
+      near(integers);
+  }
   // The same for a single cell. False when it does not fit.
   bool stage_one(std::uint32_t row, std::string_view cell, const CellRules& rules);
   void stage_missing(std::uint32_t row);
@@ -59,6 +79,9 @@ class ColumnStage {
 
   // An integer becomes real when it meets one, a boolean of 0 and 1 integer when it meets another number.
   trainer::ColumnType type = trainer::ColumnType::text;
+  bool hex = false;                    // category: keys and gone hold it, not cells
+  std::vector<std::uint32_t> keys;     // of HexLevels
+  std::vector<std::uint8_t> gone;      // whether missing
   std::vector<Cell> cells;             // category, text
   std::vector<std::int64_t> integers;  // integer, boolean, time
   std::vector<double> reals;
@@ -73,12 +96,16 @@ class ColumnStage {
   void stage_reals(const CellSpan& cells, std::uint32_t from, const CellRules& rules,
                    std::vector<std::uint32_t>& unfit);
   template <bool kTrim>
-  void stage_cells(const CellSpan& span);
+  void stage_cells(const CellSpan& span, Cell* out);
+  void stage_category(const CellSpan& span, const CellRules& rules);
+  void give_up_keys(std::size_t rows_done);
   bool stage_counted(std::uint32_t row, std::string_view cell, const CellRules& rules);
   void widen();
 
   bool spelled_ = false;  // a boolean column of this block has words
+  std::uint32_t rows_ = 0;
   std::vector<std::uint32_t> odd_;
+  std::vector<Cell> group_;
 };
 
 // A sentence's end: "is not a whole number".

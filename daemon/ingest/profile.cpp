@@ -81,11 +81,23 @@ void ProfileBuilder::add_values(Column& column, const ColumnStats& stats) {
 
 void ProfileBuilder::add_levels(Column& column, std::vector<LevelCount>&& levels, bool complete) {
   column.levels_exact &= complete;
+  column.levels.look_for(levels);
   for (LevelCount& level : levels) column.levels.add(std::move(level));
   if (column.levels.size() <= levels_max_) return;
   // Too many to keep: the rarer half goes, and counts are lower bounds from now on.
   column.levels_exact = false;
   column.levels.keep_common(levels_max_ / 2);
+}
+
+// The tables of all columns together are more than a cache holds: all that will be looked at is asked for.
+void ProfileBuilder::Levels::look_for(const std::vector<LevelCount>& levels) const noexcept {
+  if (slots_.empty()) return;
+  const std::size_t mask = slots_.size() - 1;
+  for (const LevelCount& level : levels) __builtin_prefetch(&slots_[level.hash & mask]);
+  for (const LevelCount& level : levels) {
+    const std::uint32_t place = slots_[level.hash & mask];
+    if (place != 0) __builtin_prefetch(&levels_[place - 1], 1);
+  }
 }
 
 void ProfileBuilder::Levels::add(LevelCount&& level) {

@@ -43,6 +43,7 @@ class ProfileBuilder {
    public:
     std::size_t size() const noexcept { return levels_.size(); }
     const std::vector<Level>& all() const noexcept { return levels_; }
+    void look_for(const std::vector<LevelCount>& levels) const noexcept;
     void add(LevelCount&& level);
     void keep_common(std::size_t count);
 

@@ -114,10 +114,17 @@ void RecordCutter::cut_lines(RecordBatch& batch, bool only_one) {
                                            rules_.quote.value_or(newline_), marks_.data(), quote_seen);
   if (rules_.quote && quote_seen) return cut_quoted(batch, false);
   std::size_t begin = begin_;
-  batch.records.reserve(found);
-  for (std::size_t i = 0; i < found; ++i) {
-    add(batch, begin, marks_[i], i);
-    begin = marks_[i] + 1;
+  batch.records.resize(found);
+  const char* const text = buffer_.get();
+  const std::size_t returns =
+      newline_ == '\n' ? 1 : 0;  // a carriage return before it belongs to the line end
+  RecordBatch::Record* record = batch.records.data();
+  for (std::size_t i = 0; i < found; ++i, ++record) {
+    const std::size_t end = marks_[i];
+    const std::size_t cut = end > begin && text[end - 1] == '\r' ? returns : 0;
+    *record = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - cut),
+               static_cast<std::uint32_t>(i)};
+    begin = end + 1;
   }
   begin_ = begin;
   line_ += found;

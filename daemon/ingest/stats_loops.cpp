@@ -125,6 +125,17 @@ SAMOVAR_CLONES void pair_sums(const double* x, const double* y, const double* x_
   out = {total[0], total[1], total[2], total[3], total[4], total[5]};
 }
 
+SAMOVAR_CLONES void hex_cells(const std::uint32_t* keys, std::size_t count, std::uint64_t* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t x = keys[i];  // four bits to each byte
+    x = (x | x << 16) & 0x0000'ffff'0000'ffff;
+    x = (x | x << 8) & 0x00ff'00ff'00ff'00ff;
+    x = (x | x << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+    const std::uint64_t letters = (x + 0x0606'0606'0606'0606) >> 4 & 0x0101'0101'0101'0101;
+    out[i] = x + 0x3030'3030'3030'3030 + ((letters << 5) + (letters << 3) - letters);
+  }
+}
+
 SAMOVAR_CLONES void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out) {
   for (std::size_t i = 0; i < count; ++i) out[i] = mix_word(words[i]);
 }

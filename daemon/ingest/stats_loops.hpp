@@ -30,6 +30,9 @@ struct PairSums {
 void pair_sums(const double* x, const double* y, const double* x_present, const double* y_present,
                std::size_t count, PairSums& out);
 
+// The cells of keys: eight hexadecimal digits, the first from the lowest bits.
+void hex_cells(const std::uint32_t* keys, std::size_t count, std::uint64_t* out);
+
 // out[i] = mix_word(words[i]).
 void mix_words(const std::uint64_t* words, std::size_t count, std::uint64_t* out);
 

@@ -154,25 +154,37 @@ __attribute__((target("avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,popcnt"))) s
       for (std::size_t i = 0; i < 64; ++i) at[i] = static_cast<std::uint8_t>(i);
     }
   } kRamp;
+  if (((marks.first | marks.second | marks.quote) & 0x80) != 0)  // not in the table
+    return find_avx2(text, begin, end, marks, out, traits);
+  // What a byte is, by a look into a table of the 128 there are; comparing with each in turn takes longer.
+  constexpr std::uint8_t kMark = 1;
+  constexpr std::uint8_t kQuote = 2;
+  constexpr std::uint8_t kNul = 4;
+  constexpr std::uint8_t kBlank = 8;
+  alignas(64) std::uint8_t kinds[128] = {};
+  const auto set = [&](char c, std::uint8_t kind) { kinds[static_cast<unsigned char>(c) & 0x7f] |= kind; };
+  set(marks.first, kMark);
+  set(marks.second, kMark);
+  set(marks.quote, kQuote);
+  set('\0', kNul);
+  set(' ', kBlank);
+  set(other_blank(marks), kBlank);
   const __m512i ramp = _mm512_load_si512(kRamp.at);
-  const __m512i a = _mm512_set1_epi8(marks.first);
-  const __m512i b = _mm512_set1_epi8(marks.second);
-  const __m512i q = _mm512_set1_epi8(marks.quote);
-  const __m512i s = _mm512_set1_epi8(' ');
-  const __m512i t = _mm512_set1_epi8(other_blank(marks));
-  std::uint64_t quotes = 0;
-  std::uint64_t nuls = 0;
-  std::uint64_t blanks = 0;
-  __m512i highs = _mm512_setzero_si512();
+  const __m512i low = _mm512_load_si512(kinds);
+  const __m512i high = _mm512_load_si512(kinds + 64);
+  const __m512i mark = _mm512_set1_epi8(kMark);
+  const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i seen = _mm512_setzero_si512();
+  __m512i bytes = _mm512_setzero_si512();
   std::uint32_t* const first = out;
   for (std::size_t at = begin; at < end; at += 64) {
     const __mmask64 inside = below(end - at);
-    const __m512i v = _mm512_loadu_si512(text + at);
-    const __mmask64 hits = (_mm512_cmpeq_epi8_mask(v, a) | _mm512_cmpeq_epi8_mask(v, b)) & inside;
-    quotes |= _mm512_cmpeq_epi8_mask(v, q) & inside;
-    nuls |= _mm512_testn_epi8_mask(v, v) & inside;
-    blanks |= (_mm512_cmpeq_epi8_mask(v, s) | _mm512_cmpeq_epi8_mask(v, t)) & inside;
-    highs = _mm512_or_si512(highs, _mm512_maskz_mov_epi8(inside, v));
+    const __m512i v = _mm512_maskz_loadu_epi8(inside, text + at);
+    const __mmask64 plain = _mm512_mask_testn_epi8_mask(inside, v, sign);
+    const __m512i kind = _mm512_maskz_permutex2var_epi8(plain, low, v, high);
+    const __mmask64 hits = _mm512_test_epi8_mask(kind, mark);
+    seen = _mm512_or_si512(seen, kind);
+    bytes = _mm512_or_si512(bytes, v);
     const __m512i indices = _mm512_maskz_compress_epi8(hits, ramp);
     const __m512i base = _mm512_set1_epi32(static_cast<int>(at));
     const auto count = static_cast<std::size_t>(__builtin_popcountll(hits));
@@ -187,10 +199,10 @@ __attribute__((target("avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,popcnt"))) s
     }
     out += count;
   }
-  traits.quote |= quotes != 0;
-  traits.nul |= nuls != 0;
-  traits.high |= _mm512_movepi8_mask(highs) != 0;
-  traits.blank |= blanks != 0;
+  traits.quote |= _mm512_test_epi8_mask(seen, _mm512_set1_epi8(kQuote)) != 0;
+  traits.nul |= _mm512_test_epi8_mask(seen, _mm512_set1_epi8(kNul)) != 0;
+  traits.blank |= _mm512_test_epi8_mask(seen, _mm512_set1_epi8(kBlank)) != 0;
+  traits.high |= _mm512_movepi8_mask(bytes) != 0;
   return static_cast<std::size_t>(out - first);
 }
 

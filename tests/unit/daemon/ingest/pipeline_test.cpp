@@ -64,6 +64,32 @@ TEST(Pipeline, KeepsQuotedDelimitersQuotesAndLines) {
               UnorderedElementsAre(TextRow{"x, y", "say \"hi\""}, TextRow{"two\nlines", "it\"s"}));
 }
 
+// Levels of eight hexadecimal digits are kept as numbers, until one is none; bad rows and missing ones among
+// them.
+TEST(Pipeline, ReadsHexadecimalLevelsAndOthersAmongThem) {
+  for (const bool other : {false, true}) {
+    std::string text = "n,c\n";
+    std::multiset<std::string> want;
+    for (std::uint32_t i = 0; i < 3000; ++i) {
+      std::string level(8, '0');
+      for (std::size_t k = 0; k < 8; ++k) level[k] = "0123456789abcdef"[i * 2654435761u % 900 >> k * 2 & 15];
+      if (i % 7 == 3) level = other && i % 2 == 0 ? "NA" : "";
+      if (other && i == 2000) level = "none such, at all";
+      const bool bad = i % 50 == 17;
+      text += (bad ? "x" : std::to_string(i)) + ",\"" + level + "\"\n";
+      if (!bad) want.insert(std::to_string(i) + " " + (level.empty() || level == "NA" ? "-" : level));
+    }
+    IngestPlan plan =
+        plan_of(schema_of({{"n", ColumnType::integer}, {"c", ColumnType::category}}), text.size());
+    plan.options.missing = {"", "NA"};
+    const Outcome got = run(text, plan);
+    ASSERT_TRUE(got.report) << got.error;
+    std::multiset<std::string> rows;
+    for (const TextRow& row : got.rows()) rows.insert(*row[0] + " " + row[1].value_or("-"));
+    EXPECT_EQ(rows, want) << other;
+  }
+}
+
 TEST(Pipeline, SetsBadRowsAsideWithLineReasonAndText) {
   std::string text = "n,x,c\n1,2,a\n1,2\nx,2,a\n\n\"1\n\",2,a\n1,2,a,\xff\n1,2,";
   text += '\0';

@@ -59,6 +59,30 @@ TEST(Profile, TellsASmallTableExactly) {
   EXPECT_EQ(profile["head"][2], json({"3", nullptr, "blue", "yes", nullptr}));
 }
 
+// A block leaves out what a block before has told: numbers that rise and fall through the file, that are far
+// from the first ones, that are missing.
+TEST(Profile, CountsNumbersThatComeAndGo) {
+  std::string text = "up,down,far,wide\n";
+  constexpr int kRows = 300'000;
+  for (int i = 0; i < kRows; ++i) {
+    const int far = i % 10 + (i < kRows / 2 ? 0 : 500'000);
+    text += std::to_string(i / 100) + "," + (i % 3 == 0 ? "" : std::to_string(-i / 100)) + "," +
+            std::to_string(far) + "," + std::to_string(i % 20'000 * 10) + "\n";
+  }
+  const json profile = profile_of(text, test::schema_of({{"up", ColumnType::integer},
+                                                         {"down", ColumnType::integer},
+                                                         {"far", ColumnType::integer},
+                                                         {"wide", ColumnType::integer}}));
+  ASSERT_TRUE(profile.is_object()) << profile;
+  const json& columns = profile["columns"];
+  for (const int exact : {0, 1}) {
+    EXPECT_EQ(columns[exact]["distinct"], kRows / 100) << exact;
+    EXPECT_EQ(columns[exact]["distinct_exact"], true) << exact;
+  }
+  EXPECT_EQ(columns[2]["distinct"], 20);
+  EXPECT_NEAR(columns[3]["distinct"].get<double>(), 20'000, 0.06 * 20'000);
+}
+
 // Numbers whose quantiles, distinct counts and correlations are known.
 struct Large {
   std::string text = "id,u,v,w,k\n";

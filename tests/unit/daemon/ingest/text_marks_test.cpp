@@ -14,14 +14,15 @@ constexpr MarksVariant kVariants[] = {MarksVariant::portable, MarksVariant::narr
 
 TEST(TextMarks, EveryVariantFindsTheSame) {
   std::mt19937_64 random(7);
-  const std::string alphabet("abc,,,\n\"\t \xc3\0", 13);
+  // Of bytes that are not ASCII, those too that would be marks without their topmost bit.
+  const std::string alphabet("abc,,,\n\"\t \xc3\0\x8a\xac\x89\xa2\x80", 18);
   for (int round = 0; round < 2000; ++round) {
     std::string text;
     const std::size_t bytes = random() % 300;
-    const std::size_t letters = 3 + random() % 11;
+    const std::size_t letters = 3 + random() % 16;
     for (std::size_t i = 0; i < bytes; ++i) text += alphabet[random() % letters];
     const std::size_t begin = bytes == 0 ? 0 : random() % bytes;
-    const TextMarks marks{round % 2 == 0 ? ',' : '\t', '\n', '"'};
+    const TextMarks marks{round % 7 == 0 ? '\xac' : round % 2 == 0 ? ',' : '\t', '\n', '"'};
     std::vector<std::uint32_t> want;
     TextTraits traits_want;
     for (std::size_t i = begin; i < bytes; ++i) {
