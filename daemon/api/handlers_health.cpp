@@ -23,8 +23,11 @@ Task<Response> get_healthz(Services&, Request&) {
 
 Task<Response> get_readyz(Services& services, Request&) {
   const Phase phase = services.node.phase();
-  const View body = {{"status", to_string(phase)}};
-  co_return json_response(phase == Phase::ready ? 200 : 503, body);
+  // One that came back would say of what was made meanwhile that it is not there.
+  bool current = true;
+  if (phase == Phase::ready) current = co_await services.cluster().is_current();
+  const View body = {{"status", current ? to_string(phase) : "catching_up"}};
+  co_return json_response(phase == Phase::ready && current ? 200 : 503, body);
 }
 
 Task<Response> get_metrics(Services&, Request&) {

@@ -148,16 +148,32 @@ View removal_view(Services& services, const cluster::NodeRecord& row) {
           {"sentence", removal_sentence(removal, row)}};
 }
 
+Response unsafe_problem(Services& services, const Request& request, const cluster::NodeRecord& row,
+                        std::string why) {
+  Problem unsafe{409, "unsafe_removal", {}, std::move(why), {}, {}};
+  unsafe.extra = removal_view(services, row).dump();
+  unsafe.extra_name = "removal";
+  return to_response(unsafe, request);
+}
+
 // 409 with the preview when something would be lost or fall below what was asked for.
 std::optional<Response> unsafe_removal(Services& services, const Request& request,
                                        const cluster::NodeRecord& row) {
   const Removal removal = removal_of(services, row);
   if (removal.preview.last_copies == 0 && removal.preview.below_wanted == 0 && removal.quorum_after)
     return std::nullopt;
-  Problem unsafe{409, "unsafe_removal", {}, removal_sentence(removal, row), {}, {}};
-  unsafe.extra = removal_view(services, row).dump();
-  unsafe.extra_name = "removal";
-  return to_response(unsafe, request);
+  return unsafe_problem(services, request, row, removal_sentence(removal, row));
+}
+
+// How many files whoever asks agreed to lose: none without force, with it as many as they were told of.
+Result<std::uint64_t> losses_of(const Request& request, bool force) {
+  const std::string_view text = request.query_value("losses_max");
+  if (text.empty()) return force ? cluster::kLossesAny : 0;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return Error{Errc::invalid, "losses_max is a number of files"};
+  return force ? value : 0;
 }
 
 }  // namespace
@@ -217,12 +233,18 @@ Task<Response> post_node_resume(Services& services, Request& request) {
 Task<Response> delete_node(Services& services, Request& request) {
   const auto row = member_row(services, request.param("id"));
   if (!row) co_return not_found(request);
-  const std::string_view force = request.query_value("force");
-  if (force != "1" && force != "true") {
+  const std::string_view forced = request.query_value("force");
+  const bool force = forced == "1" || forced == "true";
+  const auto losses_max = losses_of(request, force);
+  if (!losses_max) co_return problem(request, 400, "bad_query", losses_max.error().message() + ".");
+  if (!force) {
     co_await services.members().refresh();
     if (auto unsafe = unsafe_removal(services, request, *row)) co_return std::move(*unsafe);
   }
-  auto done = co_await services.cluster().remove_node(call_of(request), row->id);
+  auto done = co_await services.cluster().remove_node(call_of(request), row->id, *losses_max);
+  // It came to hold the last copy of something since it was looked at.
+  if (!done && cluster::refusal_of(done.error()) == cluster::Refusal::last_copies)
+    co_return unsafe_problem(services, request, *row, done.error().message());
   if (!done) co_return problem_from(done.error(), request);
   co_return no_content();
 }

@@ -105,7 +105,13 @@ Task<Response> post_tokens(Services& services, Request& request) {
 }
 
 Task<Response> delete_token(Services& services, Request& request) {
-  const auto token = services.cluster().token(request.param("id"));
+  auto token = services.cluster().token(request.param("id"));
+  if (!token) {
+    // It may have been made while this node was away: whoever ends it must not believe that it is gone.
+    if (auto known = co_await services.cluster().catch_up(); !known)
+      co_return problem_from(known.error(), request);
+    token = services.cluster().token(request.param("id"));
+  }
   if (!token || (token->user_id != request.caller->user.id && !is_admin(request)))
     co_return not_found(request);
   auto done = co_await services.cluster().delete_token(call_of(request), token->id);
@@ -126,7 +132,12 @@ Task<Response> get_sessions(Services& services, Request& request) {
 }
 
 Task<Response> delete_session_by_id(Services& services, Request& request) {
-  const auto session = services.cluster().session(request.param("id"));
+  auto session = services.cluster().session(request.param("id"));
+  if (!session) {
+    if (auto known = co_await services.cluster().catch_up(); !known)
+      co_return problem_from(known.error(), request);
+    session = services.cluster().session(request.param("id"));
+  }
   if (!session) co_return not_found(request);
   const bool own = session->user_id == request.caller->user.id;
   if (!own && !is_admin(request)) co_return not_found(request);

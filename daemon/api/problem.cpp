@@ -63,6 +63,10 @@ std::optional<Mapped> mapped_refusal(const Error& error) {
       return Mapped{409, "node_known"};
     case cluster::Refusal::last_node:
       return Mapped{409, "last_node"};
+    case cluster::Refusal::last_active:
+      return Mapped{409, "last_node"};
+    case cluster::Refusal::last_copies:
+      return Mapped{409, "unsafe_removal"};
     case cluster::Refusal::no_quorum:
       return Mapped{503, "no_quorum"};
   }

@@ -173,7 +173,11 @@ Result<void> remove(App& app, const Invocation& invocation) {
   Call call;
   call.method = "DELETE";
   call.path = node_path(node);
-  if (force) call.query.emplace_back("force", "1");
+  if (force) {
+    call.query.emplace_back("force", "1");
+    // No more than what was shown: something may have come to lie only there since.
+    call.query.emplace_back("losses_max", fmt::format("{:.0f}", number_of(preview, "last_copies")));
+  }
   auto reply = app.call(std::move(call));
   if (!reply) return std::move(reply).error();
   app.note(

@@ -17,6 +17,8 @@
 namespace samovar::cluster {
 namespace {
 
+constexpr Duration kCatchUpMax = std::chrono::seconds(2);  // somebody waits for the answer
+
 class ConsensusPort final : public LogPort {
  public:
   explicit ConsensusPort(raft::ConsensusLog& log) : log_(log) {}
@@ -228,6 +230,17 @@ const std::string& Cluster::behind() const { return impl_->machine->behind(); }
 unsigned Cluster::level() const { return impl_->level(); }
 
 std::optional<Duration> Cluster::clock_skew() const { return impl_->skew(); }
+
+Task<Result<void>> Cluster::catch_up() {
+  if (!impl_->forwarder || impl_->members() == 1) co_return Result<void>();
+  co_return co_await impl_->forwarder->catch_up(kCatchUpMax);
+}
+
+Task<bool> Cluster::is_current() {
+  if (!impl_->forwarder || impl_->members() == 1 || !impl_->forwarder->was_away()) co_return true;
+  const auto done = co_await impl_->forwarder->catch_up(kCatchUpMax);
+  co_return done || impl_->forwarder->is_cut_off();
+}
 
 bool Cluster::writable() const {
   const raft::ConsensusStatus status = impl_->log->status();

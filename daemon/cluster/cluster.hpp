@@ -108,8 +108,15 @@ class Cluster {
   // A new member; Refusal::node_known when one with this id is, or ever was, a member.
   Task<Result<NodeRecord>> admit_node(Call call, NodeRecord node);
   Task<Result<NodeRecord>> drain_node(Call call, std::string node_id, bool on);
-  // Refusal::last_node. Its copies are forgotten with the same command.
-  Task<Result<NodeRecord>> remove_node(Call call, std::string node_id);
+  // Refusal::last_node, last_active; Refusal::last_copies when it alone holds more than `losses_max` files.
+  // Its copies are forgotten with the same command.
+  Task<Result<NodeRecord>> remove_node(Call call, std::string node_id, std::uint64_t losses_max = 0);
+  // Until what the leader knew when it was asked is known here, too: before somebody is told that something
+  // is not there. Errc::unavailable: it could not be asked.
+  Task<Result<void>> catch_up();
+  // False while a node that was started, or was away, has not caught up with the leader. One that hears of
+  // no leader for long shows what it has.
+  Task<bool> is_current();
   // Holders of files of the store, changed after the fact is durable there. Not audited. A file that is gone
   // meanwhile is skipped.
   Task<Result<void>> change_copies(Call call, std::vector<CopyChange> changes);

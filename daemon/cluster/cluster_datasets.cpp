@@ -167,6 +167,7 @@ Task<Result<OperationRecord>> Cluster::begin_operation(Call call, OperationRecor
   body.set("title", clean_text(operation.title, 256)).set("dataset_id", operation.dataset_id);
   body.set("spec", to_bytes(operation.spec_json));
   impl_->set_carrier(body, operation.node_id);
+  if (impl_->level() >= kHeldLevel) body.set("must_be_member", true);
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "operation.begin", std::move(body)));
   // The first one's id, when this request was made before.

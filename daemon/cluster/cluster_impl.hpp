@@ -13,6 +13,9 @@
 
 namespace samovar::cluster {
 
+// Of commands that are refused when what they rely on has gone meanwhile.
+inline constexpr unsigned kHeldLevel = 7;
+
 struct Cluster::Impl {
   Impl(Loop& the_loop, Rng& the_rng) : loop(the_loop), rng(the_rng) {}
 

@@ -45,6 +45,7 @@ Task<Result<JobRecord>> Cluster::checkpoint_job(Call call, JobCheckpoint checkpo
   if (!checkpoint.name.empty() && impl_->level() >= 3) {
     body.set("name", checkpoint.name).set("bytes", checkpoint.bytes).set("run", checkpoint.run);
     body.set("holders", checkpoint.holders);
+    if (impl_->level() >= kHeldLevel && !checkpoint.holders.empty()) body.set("must_be_held", true);
   }
   co_return co_await impl_->change_job(std::move(call), "job.checkpoint", std::move(body));
 }

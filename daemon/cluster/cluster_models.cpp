@@ -60,6 +60,7 @@ Task<Result<Model>> Cluster::Impl::change_model(Call call, std::string type, Fie
 Task<Result<ModelVersion>> Cluster::commit_model(Call call, NewModelVersion model) {
   Fields body = encode_version(model);
   if (impl_->level() >= 2) body.set("files", encode_files(model.version, impl_->node_id));
+  if (impl_->level() >= kHeldLevel) body.set("must_be_held", true);
   if (impl_->level() >= 4 && model.run > 0) body.set("run", model.run).set("home", model.home);
   SAMOVAR_CO_TRY(const Fields done,
                  co_await impl_->execute(std::move(call), "model.commit", std::move(body)));

@@ -4,6 +4,7 @@
 
 #include "daemon/cluster/cluster_impl.hpp"
 #include "daemon/cluster/copies.hpp"
+#include "daemon/cluster/losses.hpp"
 #include "daemon/cluster/rows.hpp"
 
 namespace samovar::cluster {
@@ -104,10 +105,16 @@ Task<Result<void>> Cluster::Impl::take_vote(Call call, std::string which) {
   co_return co_await until_voteless(std::move(which));
 }
 
-Task<Result<NodeRecord>> Cluster::remove_node(Call call, std::string node_id) {
+Task<Result<NodeRecord>> Cluster::remove_node(Call call, std::string node_id, std::uint64_t losses_max) {
   SAMOVAR_CO_CHECK(co_await impl_->take_vote(call, node_id));
   Fields body;
   body.set("id", node_id);
+  if (impl_->level() >= kHeldLevel) {
+    body.set("losses_max", static_cast<std::int64_t>(std::min(losses_max, kLossesAny)));
+  } else {
+    // Nobody looks when it is applied: as late as possible, then.
+    SAMOVAR_CO_CHECK(check_losses(impl_->db(), only_copies_of(impl_->db(), node_id), losses_max));
+  }
   auto removed = co_await impl_->change_node(std::move(call), "node.remove", std::move(body));
   // A change of leader may have given it the vote again.
   if (removed && impl_->forwarder)

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kTypeBytesMax = 64;
 constexpr std::size_t kRequestIdBytesMax = 128;
 constexpr std::string_view kNoQuorum = "nothing can be changed now: ";
+constexpr std::string_view kLastCopies = "this node has the only copy of ";
 
 struct RefusalText {
   Refusal refusal;
@@ -51,6 +52,9 @@ constexpr std::array kRefusals = {
     RefusalText{Refusal::no_rollback, "no other version was in production before this one"},
     RefusalText{Refusal::node_known, "a node with this id is a member, or was one"},
     RefusalText{Refusal::last_node, "the last node cannot be removed"},
+    RefusalText{Refusal::last_active,
+                "all other nodes are being drained, and would be left without a vote: take one of them back "
+                "(resume) first"},
 };
 
 Fields encode_actor(const Actor& actor) {
@@ -147,9 +151,18 @@ Error refuse_without_leader(std::string_view why) {
   return Error{Errc::unavailable, fmt::format("{}{}", kNoQuorum, why)};
 }
 
+Error refuse_losses(std::string_view what) {
+  return Error{
+      Errc::conflict,
+      fmt::format("{}{}: that would be lost. Drain it, wait until the others have copies, then remove "
+                  "it; or force the removal, if it cannot give them any more",
+                  kLastCopies, what)};
+}
+
 Refusal refusal_of(const Error& error) noexcept {
   if (error.code() == Errc::unavailable && error.message().starts_with(kNoQuorum)) return Refusal::no_quorum;
   if (error.code() != Errc::conflict) return Refusal::none;
+  if (error.message().starts_with(kLastCopies)) return Refusal::last_copies;
   for (const auto& entry : kRefusals)
     if (error.message() == entry.message) return entry.refusal;
   return Refusal::none;

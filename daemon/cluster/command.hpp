@@ -27,7 +27,7 @@ struct Command {
 
 // What this program understands. A command says the version it needs, so that one an older node can read
 // stays readable for it; docs/formats/command.md, "Versions".
-inline constexpr std::int64_t kCommandVersion = 6;
+inline constexpr std::int64_t kCommandVersion = 7;
 std::int64_t command_level(std::string_view type, const Fields& body);
 
 Bytes encode_command(const Command& command);
@@ -42,5 +42,7 @@ Result<Fields> decode_reply(ByteView bytes);
 Error refuse(Refusal refusal);
 // Refusal::no_quorum, which is Errc::unavailable: this side has too few nodes, or none leads for the moment.
 Error refuse_without_leader(std::string_view why);
+// Refusal::last_copies; `what`: "3 files, of the data set …".
+Error refuse_losses(std::string_view what);
 
 }  // namespace samovar::cluster

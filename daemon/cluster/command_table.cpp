@@ -67,12 +67,21 @@ struct LaterField {
   std::int64_t level;
 };
 constexpr std::array kLaterFields = {
-    LaterField{"dataset.commit", "source", 2},  LaterField{"dataset.update", "copies", 2},
-    LaterField{"job.begin", "node_id", 2},      LaterField{"job.end", "node_id", 2},
-    LaterField{"model.commit", "files", 2},     LaterField{"operation.begin", "node_id", 2},
-    LaterField{"dataset.commit", "holders", 2}, LaterField{"dataset.commit", "must_be_held", 5},
-    LaterField{"job.checkpoint", "name", 3},    LaterField{"model.commit", "run", 4},
+    LaterField{"dataset.commit", "source", 2},
+    LaterField{"dataset.update", "copies", 2},
+    LaterField{"job.begin", "node_id", 2},
+    LaterField{"job.end", "node_id", 2},
+    LaterField{"model.commit", "files", 2},
+    LaterField{"operation.begin", "node_id", 2},
+    LaterField{"dataset.commit", "holders", 2},
+    LaterField{"dataset.commit", "must_be_held", 5},
+    LaterField{"job.checkpoint", "name", 3},
+    LaterField{"model.commit", "run", 4},
     LaterField{"job.begin", "priority", 4},
+    LaterField{"node.remove", "losses_max", 7},
+    LaterField{"model.commit", "must_be_held", 7},
+    LaterField{"job.checkpoint", "must_be_held", 7},
+    LaterField{"operation.begin", "must_be_member", 7},
 };
 
 }  // namespace

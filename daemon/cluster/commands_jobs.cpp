@@ -110,7 +110,8 @@ Result<void> keep_file(Context& context, const JobRecord& job) {
   record_file(context.db, key, static_cast<std::uint64_t>(bytes), hash);
   add_holders(context.db, key, holders);
   forget_holders_removed(context.db);
-  return {};
+  // The checkpoint before it is still where it was, and is better than none.
+  return check_held(context.body, context.db, {key});
 }
 
 void set_priority(Context& context, const std::string& id, std::int64_t priority) {

@@ -184,22 +184,16 @@ Result<void> insert_dataset(Context& context, const std::string& id, const std::
   return insert_source(context, id, wrapped);
 }
 
-// A node may be removed between the last copy that it was given and this command: what lies nowhere is not
-// kept. Only where the command asks for it, for nodes of an earlier version would not look.
-Result<void> check_held(Context& context, const std::string& id, std::uint32_t number,
-                        const Manifest& manifest) {
-  if (!context.body.has("must_be_held")) return {};
+// What has a holder in the manifest, to be looked for once those that were removed are forgotten.
+std::vector<std::string> keys_of(const Context& context, const std::string& id, std::uint32_t number,
+                                 const Manifest& manifest) {
   std::vector<std::string> keys;
   for (const ShardRecord& shard : manifest.version.shards)
     if (!shard.node_ids.empty()) keys.push_back(shard_key(id, number, shard.number));
   for (const ObjectRecord& object : manifest.version.objects)
     if (!object.node_ids.empty()) keys.push_back(object_key(id, number, object.name));
   if (context.body.has("source")) keys.push_back(source_key(id));
-  for (const std::string& key : keys)
-    if (holders_of(context.db, key).empty())
-      return Error{Errc::conflict,
-                   "the node that held the only copy of a part of it was removed meanwhile: start it again"};
-  return {};
+  return keys;
 }
 
 // The next number; the data set must be there and nobody else may have made this one meanwhile.
@@ -231,7 +225,8 @@ Result<Fields> apply_dataset_commit(Context& context) {
   }
   insert_version(context, id, number, manifest);
   forget_holders_removed(context.db);
-  SAMOVAR_CHECK(check_held(context, id, number, manifest));
+  // A node may be removed between the last copy that it was given and this command.
+  SAMOVAR_CHECK(check_held(context.body, context.db, keys_of(context, id, number, manifest)));
   if (!operation_id.empty()) SAMOVAR_CHECK(finish_operation(context, operation_id, id, number));
   const DatasetVersion& version = manifest.version;
   Fields details;

@@ -164,6 +164,8 @@ Result<Fields> apply_model_commit(Context& context) {
   insert_version(context, name, number, version);
   SAMOVAR_CHECK(insert_files(context, version));
   forget_holders_removed(context.db);
+  if (const std::string file = model_file_key(version.evaluation_name); !file.empty())
+    SAMOVAR_CHECK(check_held(context.body, context.db, {file, version.evaluation_name}));
   if (job) SAMOVAR_CHECK(finish_job(context, *job, name, number, summary));
   Fields details;
   details.set("version", std::int64_t{number}).set("kind", kind).set("hash", hex_encode(version.hash));

@@ -4,6 +4,7 @@
 //
 // A box that is alone makes its own row with node.put.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "daemon/cluster/context.hpp"
 #include "daemon/cluster/copies.hpp"
+#include "daemon/cluster/losses.hpp"
 #include "daemon/cluster/rows.hpp"
 
 namespace samovar::cluster {
@@ -133,6 +135,19 @@ void end_work_of(Context& context, const NodeRecord& node) {
   if (context.db.changes() > 0) context.changed(Change::Kind::operations);
 }
 
+// Whoever asks looked before, and since then a data set may have been kept whose only holder is this node, or
+// the other holder may have gone. Only where the command asks for it (version 7): nodes of an earlier version
+// would not look. Returns how many files are lost.
+Result<std::uint64_t> check_removal(Context& context, const NodeRecord& node,
+                                    const std::vector<NodeRecord>& nodes) {
+  SAMOVAR_TRY(const std::int64_t losses_max, context.body.number("losses_max", 0, INT64_MAX));
+  // One that is drained does not vote: nobody could agree on anything any more.
+  if (count_in(nodes, NodeState::active, node.id) == 0) return refuse(Refusal::last_active);
+  const auto lost = only_copies_of(context.db, node.id);
+  SAMOVAR_CHECK(check_losses(context.db, lost, static_cast<std::uint64_t>(losses_max)));
+  return lost.size();
+}
+
 }  // namespace
 
 unsigned level_of_cluster(Db& db) { return level_of(read_nodes(db)); }
@@ -204,6 +219,10 @@ Result<Fields> apply_node_remove(Context& context) {
   const auto nodes = read_nodes(context.db);
   if (count_in(nodes, NodeState::active, node.id) + count_in(nodes, NodeState::draining, node.id) == 0)
     return refuse(Refusal::last_node);
+  std::optional<std::uint64_t> lost;
+  if (context.body.has("losses_max")) {
+    SAMOVAR_TRY(lost, check_removal(context, node, nodes));
+  }
   run(context.db, "DELETE FROM copies WHERE node_id = ?", node.id);
   const std::int64_t copies = context.db.changes();
   if (copies > 0) {
@@ -214,7 +233,9 @@ Result<Fields> apply_node_remove(Context& context) {
   node.state = NodeState::removed;
   node.removed_at = context.now;
   write_node(context, node);
-  context.audit("node.remove", node.id, details_of(node).set("copies", copies));
+  Fields details = details_of(node).set("copies", copies);
+  if (lost) details.set("lost", *lost);
+  context.audit("node.remove", node.id, details);
   return Fields().set("id", node.id);
 }
 

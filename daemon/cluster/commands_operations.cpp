@@ -23,6 +23,17 @@ Error ended_before(const OperationRecord& operation) {
   return Error{Errc::conflict, "this operation has ended already: it is " + operation.state};
 }
 
+// Proposed by a node whose removal was on its way: nobody would ever carry it out, and a data set that a new
+// version is being made of would be busy for good.
+Result<void> check_carrier(Context& context) {
+  if (!context.body.has("must_be_member")) return {};
+  SAMOVAR_TRY(const std::string node_id, context.body.text("node_id", 64));
+  const auto node = find_node(context.db, node_id);
+  if (node && node->state == NodeState::removed)
+    return Error{Errc::denied, "this node was removed from the cluster: ask another one"};
+  return {};
+}
+
 }  // namespace
 
 Result<void> finish_operation(Context& context, std::string_view operation_id, std::string_view dataset_id,
@@ -68,6 +79,7 @@ Result<Fields> apply_operation_begin(Context& context) {
     if (dataset->binned_at) return refuse(Refusal::dataset_binned);
     if (kind == "version" && is_dataset_busy(context.db, dataset_id)) return refuse(Refusal::dataset_busy);
   }
+  SAMOVAR_CHECK(check_carrier(context));
   run(context.db, "INSERT INTO operations VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, '', ?, NULL)", id, kind,
       owner_id, title, document, dataset_id, context.now);
   SAMOVAR_CHECK(set_carrier(context, id));

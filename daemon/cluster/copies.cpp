@@ -199,6 +199,15 @@ void forget_holders_removed(Db& db) {
   run(db, "DELETE FROM copies WHERE node_id IN (SELECT node_id FROM members WHERE state = 'removed')");
 }
 
+Result<void> check_held(const Fields& body, Db& db, const std::vector<std::string>& keys) {
+  if (!body.has("must_be_held")) return {};
+  for (const std::string& key : keys)
+    if (holders_of(db, key).empty())
+      return Error{Errc::conflict,
+                   "the node that held the only copy of a part of it was removed meanwhile: start it again"};
+  return {};
+}
+
 void record_file(Db& db, std::string_view key, std::uint64_t bytes, const Bytes& hash) {
   run(db, "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", key, bytes, hash);
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+#include "daemon/cluster/fields.hpp"
 #include "daemon/cluster/placement.hpp"
 #include "daemon/cluster/sqlite.hpp"
 
@@ -38,6 +40,8 @@ void forget_files(Db& db, std::string_view prefix);
 void forget_file(Db& db, std::string_view key);
 // A manifest may name a node that was removed while it was made.
 void forget_holders_removed(Db& db);
+// Where a command asks for it ("must_be_held"): Errc::conflict when nobody holds one of these any more.
+Result<void> check_held(const Fields& body, Db& db, const std::vector<std::string>& keys);
 void record_file(Db& db, std::string_view key, std::uint64_t bytes, const Bytes& hash);
 
 // By key. Those of data sets in the bin, too.

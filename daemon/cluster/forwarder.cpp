@@ -142,9 +142,32 @@ Task<Result<void>> Forwarder::wait_applied(std::uint64_t index, Duration deadlin
   co_return Result<void>();
 }
 
+bool Forwarder::is_cut_off() const {
+  return leader_seen_ && loop_.clock().mono() - *leader_seen_ > kLeaderlessMax;
+}
+
 // Nobody leads, and waiting would not change it.
-bool Forwarder::is_hopeless(MonoTime now) const {
-  return (view_.in_minority && view_.in_minority()) || (leader_seen_ && now - *leader_seen_ > kLeaderlessMax);
+bool Forwarder::is_hopeless() const { return (view_.in_minority && view_.in_minority()) || is_cut_off(); }
+
+Task<Result<void>> Forwarder::catch_up(Duration deadline) {
+  const MonoTime end = loop_.clock().mono() + deadline;
+  const raft::ConsensusStatus status = log_.status();
+  if (!status.leader) {
+    if (status.leader_id.empty() || status.leader_id == exchange_.self()) co_return view_.no_leader();
+    ProposeQuestion question;
+    const auto answer =
+        co_await ask(status.leader_id, std::move(question), std::min<Duration>(deadline, kAskMax));
+    bool applied = false;
+    if (answer) {
+      const Duration left = std::max<Duration>(end - loop_.clock().mono(), milliseconds(1));
+      applied = (co_await wait_applied(answer->index, left)).has_value();
+    }
+    if (!applied)
+      co_return Error{Errc::unavailable,
+                      "this node was away and does not know all that the others do: try again in a moment"};
+  }
+  was_away_ = false;
+  co_return Result<void>();
 }
 
 Task<Result<Bytes>> Forwarder::submit(Command command) {
@@ -177,7 +200,7 @@ Task<Result<Bytes>> Forwarder::submit(Command command) {
         co_return std::move(answer->reply);
       }
       reply = std::move(answer).error();
-    } else if (!asked && is_hopeless(now)) {
+    } else if (!asked && is_hopeless()) {
       co_return view_.no_leader();
     } else if (asked && minority_since_ && now - *minority_since_ >= kMinoritySure) {
       co_return outcome_unknown();  // this node led and was cut off: the others may have it or not
@@ -206,9 +229,10 @@ Task<Result<Bytes>> Forwarder::answer(std::string from, Bytes question) {
   ProposeAnswer answer;
   if (asked.kind == ProposeKind::command) {
     SAMOVAR_CO_TRY(answer.reply, co_await answer_command(std::move(from), std::move(asked.body)));
-    // Whatever is applied by now is behind the command, so waiting for it shows the asker the command, too.
-    answer.index = log_.status().applied_index;
   }
+  // Whatever is applied by now is behind the command, so waiting for it shows the asker the command, too. One
+  // that asks for the time learns how far it should be.
+  answer.index = log_.status().applied_index;
   answer.time = view_.now();
   co_return encode_answer(answer);
 }
@@ -245,6 +269,8 @@ void Forwarder::tick() {
   if (stopped_) return;
   const raft::ConsensusStatus status = log_.status();
   const MonoTime now = loop_.clock().mono();
+  // Also one that stood still itself, and still believes in the leader it had.
+  if (leader_seen_ && now - *leader_seen_ > kOutcomeMax) was_away_ = true;
   // From the start on: a node that never sees a leader says so as soon as one that lost it.
   if (!leader_seen_ || status.leader || !status.leader_id.empty()) leader_seen_ = now;
   if (!view_.in_minority || !view_.in_minority()) {

@@ -68,6 +68,13 @@ class Forwarder {
   std::optional<Duration> clock_skew() const;
   // A leader was known here just now.
   bool sees_leader() const;
+  // Until all that the leader had applied when it was asked is applied here. Errc::unavailable: nobody leads,
+  // or it was not heard in time.
+  Task<Result<void>> catch_up(Duration deadline);
+  // From the start on, and again after a while without a leader, until it caught up once.
+  bool was_away() const { return was_away_; }
+  // For so long that this is no election: what is here is all there is to show.
+  bool is_cut_off() const;
 
   // Another one leads, or nobody: who waits for the answer of the last one asks again now, if it may.
   void leader_changed();
@@ -91,7 +98,7 @@ class Forwarder {
   // longer leads.
   Task<Result<Bytes>> interruptible(std::function<void(Done)> start, std::string asked = {});
   void finish(std::uint64_t id, Result<Bytes> result);
-  bool is_hopeless(MonoTime now) const;
+  bool is_hopeless() const;
   void tick();
   void sync_clock(std::string leader);
 
@@ -112,6 +119,7 @@ class Forwarder {
   Loop::Id timer_ = 0;
   std::optional<MonoTime> leader_seen_;
   std::optional<MonoTime> minority_since_;
+  bool was_away_ = true;
   std::string clock_leader_;
   std::optional<MonoTime> clock_asked_;
   std::optional<MonoTime> clock_heard_;

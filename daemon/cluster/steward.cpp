@@ -82,7 +82,8 @@ class Council {
 
   StewardAction take_votes() const {
     for (const LogMember* member : leaving_)
-      if (member->node_id != view_.self) return {Kind::demote, member->node_id, "it is being drained"};
+      if (member->node_id != view_.self && manage_without(*member))
+        return {Kind::demote, member->node_id, "it is being drained"};
     if (!dead_.empty()) {
       if (voters_.size() > voters_wanted(living_.size() + standbys_.size() + dead_.size()))
         return {Kind::demote, worst(dead_)->node_id, "it is silent, and others vote in its place"};
@@ -104,6 +105,16 @@ class Council {
         return {Kind::demote, worst(others)->node_id, "an even number of votes survives no more losses"};
     }
     return {};
+  }
+
+  // Those that stay may be dead: then the ones that are being drained are all there is to agree on anything.
+  bool manage_without(const LogMember& one) const {
+    if (living_.empty()) return false;
+    const auto there = std::count_if(voters_.begin(), voters_.end(), [&](const LogMember* member) {
+      const bool heard = member->heard && !contains(view_.not_promotable, member->node_id);
+      return member != &one && (member->node_id == view_.self || heard);
+    });
+    return spare(voters_.size() - 1, static_cast<std::size_t>(there)) >= 0;
   }
 
   // The furthest in the log; equals by name, so that the choice is the same each time.

@@ -251,6 +251,7 @@ inline constexpr unsigned kLoginFailuresFree = 2;  // from the third on, 2^n sec
 inline constexpr unsigned kLoginFailuresMax = 10;  // then locked
 inline constexpr std::chrono::minutes kLoginLock{30};
 inline constexpr std::chrono::hours kReplyKept{24};
+inline constexpr std::uint64_t kLossesAny = INT64_MAX;  // of remove_node: whatever is lost by it
 inline constexpr std::chrono::seconds kSkewWarns{5};
 inline constexpr std::chrono::seconds kSkewBlocks{60};
 
@@ -278,7 +279,9 @@ enum class Refusal : std::uint8_t {
   no_rollback,
   node_known,  // a member with this id is there, or was
   last_node,
-  no_quorum,  // Errc::unavailable: too few nodes are reachable to change anything
+  last_active,  // the others are being drained
+  last_copies,  // a node that is to be removed has them: the message says of what
+  no_quorum,    // Errc::unavailable: too few nodes are reachable to change anything
 };
 Refusal refusal_of(const Error& error) noexcept;
 

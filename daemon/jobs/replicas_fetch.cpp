@@ -20,6 +20,7 @@ constexpr unsigned kFailuresMax = 3;  // of one source, in a row
 constexpr unsigned kBusyMax = 100;
 constexpr std::chrono::milliseconds kFailurePause{200};
 constexpr std::chrono::milliseconds kBusyPause{50};
+constexpr std::chrono::milliseconds kRemovalStep{10};
 
 metrics::Counter& fetched_bytes() {
   static metrics::Counter& counter =
@@ -166,6 +167,8 @@ Task<Result<bool>> Replicas::is_here(FetchPtr fetch) {
 }
 
 Task<Result<void>> Replicas::carry_out(FetchPtr fetch) {
+  // It would be found here and counted, and be gone the next moment.
+  while (removing_.contains(fetch->asked.key) && !stopping_) co_await pause(loop_, kRemovalStep);
   if (!fetch->replace && !damaged_.contains(fetch->asked.key)) {
     auto here = co_await is_here(fetch);
     if (here && *here) co_return Result<void>{};

@@ -34,6 +34,7 @@ struct ClusterWorld::Node {
   bool member = false;   // was let in
   bool removed = false;  // for good
   bool removing = false;
+  unsigned removals = 0;   // asked for
   std::uint64_t life = 0;  // counts; what began in an earlier one is over
   MonoTime back_at{};      // when it is to be started again
   // While it lives, in order of birth.

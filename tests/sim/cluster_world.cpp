@@ -310,18 +310,24 @@ void ClusterWorld::remove_one() {
 }
 
 Task<void> ClusterWorld::remove_through(Node& by, std::string id) {
-  cluster::Call who = call(id + "-removed");
+  Node* victim = nullptr;
+  for (const auto& node : nodes_)
+    if (node->id == id) victim = node.get();
+  cluster::Call who = call(fmt::format("{}-removed-{}", id, ++victim->removals));
   auto removed = co_await by.cluster->remove_node(std::move(who), id);
-  if (!removed) co_return;  // perhaps it is out, perhaps not: it stays and may find out
+  if (!removed) {
+    say(fmt::format("{} is not out, perhaps: {}", id, removed.error().message()));
+    // Refused, for it holds something alone: asked again when it is drained. Else perhaps it is out, perhaps
+    // not: it stays and may find out.
+    if (cluster::refusal_of(removed.error()) == cluster::Refusal::last_copies) victim->removing = false;
+    co_return;
+  }
   ++verdict_.removals;
   say(id + " is out");
-  for (const auto& node : nodes_) {
-    if (node->id != id) continue;
-    node->removed = true;
-    in(milliseconds(rng_.below(4000)), [this, which = node.get()] {
-      if (which->powered()) crash(*which);
-    });
-  }
+  victim->removed = true;
+  in(milliseconds(rng_.below(4000)), [this, victim] {
+    if (victim->powered()) crash(*victim);
+  });
 }
 
 // For whoever looks into a seed.

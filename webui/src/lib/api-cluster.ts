@@ -9,7 +9,9 @@ const id = encodeURIComponent;
 export const getRemoval = (node: string) => json<C.Removal>('GET', `/nodes/${id(node)}:removal`);
 export const drainNode = (node: string) => none('POST', `/nodes/${id(node)}:drain`, { body: {} });
 export const resumeNode = (node: string) => none('POST', `/nodes/${id(node)}:resume`, { body: {} });
-export const removeNode = (node: string, force: boolean) => none('DELETE', `/nodes/${id(node)}`, { query: { force: force ? 1 : undefined } });
+// With force: as many files as whoever asks was told of may be lost, and no more.
+export const removeNode = (node: string, force: boolean, lossesMax: number) =>
+  none('DELETE', `/nodes/${id(node)}`, { query: force ? { force: 1, losses_max: lossesMax } : {} });
 
 // --- Boxes that might become members
 export const getPeers = () => json<C.Peers>('GET', '/peers');

@@ -186,7 +186,7 @@ describe('removing a node', () => {
     await type(root.querySelector('input')!, 'box-2');
     expect(button('Remove the node').disabled).toBe(false);
     await submit();
-    expect(box.removeNode).toHaveBeenCalledWith('n2', false);
+    expect(box.removeNode).toHaveBeenCalledWith('n2', false, 0);
     expect(nodes.value.get('n2')?.state).toBe('removed');
   });
 
@@ -200,7 +200,7 @@ describe('removing a node', () => {
     root.querySelector<HTMLInputElement>('input[type=checkbox]')!.click();
     await settle();
     await submit();
-    expect(box.removeNode).toHaveBeenCalledWith('n2', true);
+    expect(box.removeNode).toHaveBeenCalledWith('n2', true, 3);
   });
 
   it('asks for the tick when it became dangerous meanwhile', async () => {
@@ -213,6 +213,26 @@ describe('removing a node', () => {
     expect(root.textContent).toContain('Unsafe now.');
     expect(root.querySelector('input[type=checkbox]')).not.toBeNull();
     expect(box.getRemoval).toHaveBeenCalledTimes(2);
+  });
+
+  it('agrees to what was shown, and asks again when it became more', async () => {
+    box.getRemoval.mockResolvedValueOnce(removal({ last_copies: 3 })).mockResolvedValue(removal({ last_copies: 5 }));
+    box.removeNode.mockRejectedValueOnce(new ApiError({ status: 409, code: 'unsafe_removal', detail: '5 files now.' })).mockResolvedValue();
+    show(<RemoveNode node={node(2)} onClose={() => undefined} />);
+    await settle();
+    await type(root.querySelector<HTMLInputElement>('input[type=text]')!, 'box-2');
+    const tick = (): HTMLInputElement => root.querySelector<HTMLInputElement>('input[type=checkbox]')!;
+    tick().click();
+    await settle();
+    await submit();
+    expect(box.removeNode).toHaveBeenLastCalledWith('n2', true, 3);
+    expect(root.textContent).toContain('5 files now.');
+    expect(tick().checked).toBe(false);
+    expect(button('Remove the node').disabled).toBe(true);
+    tick().click();
+    await settle();
+    await submit();
+    expect(box.removeNode).toHaveBeenLastCalledWith('n2', true, 5);
   });
 });
 

@@ -5,6 +5,7 @@
 #include "security/certificates.hpp"
 #include "security/password_wrap.hpp"
 #include "tests/unit/daemon/api/box.hpp"
+#include "tests/unit/daemon/api/dataset_support.hpp"
 
 namespace samovar::api::test {
 namespace {
@@ -111,6 +112,32 @@ TEST(Nodes, ARemovedOneLeavesTheListAndIsNotTakenBack) {
   EXPECT_EQ(t.node2()["state"], "removed");
   EXPECT_EQ(t.box.send(Method::del, "/api/v1/nodes/node2", nullptr, t.admin).status, 404);
   EXPECT_EQ(t.box.send(Method::del, "/api/v1/nodes/node1", nullptr, t.admin).code(), "last_node");
+}
+
+// The preview was made before: what counts is the moment of the removal.
+TEST(Nodes, NoMoreIsLostThanSomebodyAgreedTo) {
+  Pair t;
+  const auto dataset = add_dataset(t.box, "Ward 6", t.box.admin);
+  std::vector<cluster::CopyChange> moved(2);
+  moved[0].key = moved[1].key = dataset.id + ".1/0";
+  moved[0].node_id = "node2";
+  moved[1].node_id = "node1";
+  moved[1].there = false;
+  ASSERT_TRUE(t.box.run(t.box.node.state->change_copies(system_call(), moved)));
+  const auto remove = [&t](const std::string& query) {
+    return t.box.send(Method::del, "/api/v1/nodes/node2" + query, nullptr, t.admin);
+  };
+  EXPECT_EQ(remove("").code(), "unsafe_removal");
+  EXPECT_EQ(remove("?force=1&losses_max=some").code(), "bad_query");
+  const auto refused = remove("?force=1&losses_max=0");
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.code(), "unsafe_removal");
+  EXPECT_NE(refused.body["detail"].get<std::string>().find("1 file, of the data set \"Ward 6\""),
+            std::string::npos)
+      << refused.body;
+  EXPECT_EQ(refused.body["removal"]["last_copies"], 1);
+  EXPECT_EQ(t.node2()["state"], "up");
+  EXPECT_EQ(remove("?force=1&losses_max=1").status, 204);
 }
 
 TEST(Nodes, HistoryOfAnotherIsAskedThere) {

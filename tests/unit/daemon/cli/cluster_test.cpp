@@ -74,13 +74,13 @@ TEST_F(Cluster, RemovingShowsThePreviewAndAsksForTheName) {
 
 TEST_F(Cluster, AnUnsafeRemovalNeedsForce) {
   bench.box.on("GET /api/v1/nodes/node-b:removal", 200, kUnsafe);
-  bench.box.on("DELETE /api/v1/nodes/node-b?force=1", 204, "");
+  bench.box.on("DELETE /api/v1/nodes/node-b?force=1&losses_max=3", 204, "");
   Outcome outcome = bench.run({"nodes", "remove", "board-2", "--yes"});
   EXPECT_EQ(outcome.code, 5);
   EXPECT_THAT(outcome.err, HasSubstr("samovar nodes drain board-2"));
   EXPECT_TRUE(bench.io.questions.empty());
   EXPECT_EQ(bench.run({"nodes", "remove", "board-2", "--force", "--yes"}).code, 0);
-  EXPECT_TRUE(sent("DELETE", "/nodes/node-b?force=1"));
+  EXPECT_TRUE(sent("DELETE", "/nodes/node-b?force=1&losses_max=3")) << "no more than was shown";
 }
 
 TEST_F(Cluster, WhatTheBoxCallsUnsafeIsAConflict) {

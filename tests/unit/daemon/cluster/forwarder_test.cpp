@@ -224,6 +224,47 @@ TEST_F(ForwarderTest, ARemovedNodeIsNotHeard) {
   EXPECT_EQ(done.error().code(), Errc::denied);
 }
 
+TEST_F(ForwarderTest, WhoWasAwayCatchesUpWithTheLeader) {
+  auto& b = logs_.at("b");
+  const auto catch_up = [&b] {
+    auto out = std::make_shared<std::optional<Result<void>>>();
+    spawn<Result<void>>(b.forwarder->catch_up(seconds(10)),
+                        [out](Result<void> done) { out->emplace(std::move(done)); });
+    return out;
+  };
+  EXPECT_TRUE(b.forwarder->was_away()) << "it was just started";
+  logs_.follow_time = seconds(5);
+  ASSERT_TRUE(submit("a", add_user("boris")));
+  const auto out = catch_up();
+  scheduler_.run_for(seconds(4));
+  EXPECT_FALSE(out->has_value()) << "it does not know him yet";
+  EXPECT_TRUE(b.forwarder->was_away());
+  ASSERT_TRUE(scheduler_.run_until([&] { return out->has_value(); }, seconds(5)));
+  EXPECT_TRUE(**out);
+  EXPECT_EQ(users("b"), 2);
+  EXPECT_FALSE(b.forwarder->was_away());
+  // An election is no absence; a minority is one, and shows what it has.
+  logs_.lead("");
+  scheduler_.run_for(seconds(2));
+  EXPECT_FALSE(b.forwarder->was_away());
+  scheduler_.run_for(seconds(2));
+  EXPECT_TRUE(b.forwarder->was_away());
+  EXPECT_FALSE(b.forwarder->is_cut_off());
+  const auto alone = catch_up();
+  ASSERT_TRUE(alone->has_value());
+  EXPECT_EQ(refusal_of((*alone)->error()), Refusal::no_quorum);
+  scheduler_.run_for(seconds(4));
+  EXPECT_TRUE(b.forwarder->is_cut_off());
+  logs_.lead("c");
+  scheduler_.run_for(seconds(1));
+  EXPECT_TRUE(b.forwarder->was_away()) << "until it has asked";
+  const auto back = catch_up();
+  ASSERT_TRUE(scheduler_.run_until([&] { return back->has_value(); }, seconds(5)));
+  EXPECT_TRUE(**back);
+  EXPECT_FALSE(b.forwarder->was_away());
+  EXPECT_FALSE(b.forwarder->is_cut_off());
+}
+
 TEST_F(ForwarderTest, StoppingEndsWhatWaits) {
   logs_.swallow = true;
   const auto asked = begin("b", add_user("boris"));

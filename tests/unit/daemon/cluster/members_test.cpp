@@ -170,6 +170,34 @@ TEST_F(MembersTest, NothingIsKeptThatOnlyARemovedNodeHolds) {
   EXPECT_EQ(at(stays).stored_file(kept->id + "/source")->holders, std::vector<std::string>{stays});
 }
 
+// Somebody looked, and it was safe then; the data set was kept after that.
+TEST_F(MembersTest, WhoBecameTheOnlyHolderIsNotRemovedUnasked) {
+  three();
+  const std::string stays = leader();
+  const std::string gone = other_than(stays);
+  NewDataset manifest;
+  manifest.dataset.name = "Ward 6";
+  manifest.dataset.owner_id = at(stays).user_by_name("anna")->id;
+  manifest.version.created_by = manifest.dataset.owner_id;
+  manifest.version.schema_json = "{\"columns\":[{\"name\":\"a\"}]}";
+  manifest.version.options_json = "{}";
+  manifest.version.wrapped_key = Bytes(72, 1);
+  manifest.wrapped_source_key = Bytes(72, 2);
+  manifest.source.node_ids = {gone};
+  const auto kept = wait(at(stays).commit_dataset(call(), manifest));
+  ASSERT_TRUE(kept) << kept.error().message();
+  const auto refused = wait(at(other_than(gone)).remove_node(call(), gone));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refusal_of(refused.error()), Refusal::last_copies) << refused.error().message();
+  EXPECT_NE(at(stays).node(gone)->state, NodeState::removed);
+  std::vector<CopyChange> copied(1);
+  copied[0].key = kept->id + "/source";
+  copied[0].node_id = stays;
+  ASSERT_TRUE(wait(at(stays).change_copies(call(), copied)));
+  const auto removed = wait(at(stays).remove_node(call(), gone));
+  ASSERT_TRUE(removed) << removed.error().message();
+}
+
 TEST_F(MembersTest, AFourthStandsByAndVotesForOneThatIsGone) {
   grace_ = std::chrono::seconds(1);
   three();

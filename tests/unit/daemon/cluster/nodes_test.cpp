@@ -1,39 +1,12 @@
 // Members, holders of files, carriers of work.
 #include "daemon/cluster/copies.hpp"
 #include "daemon/cluster/schema.hpp"
-#include "tests/unit/daemon/cluster/model_fixture.hpp"
+#include "tests/unit/daemon/cluster/nodes_fixture.hpp"
 
 namespace samovar::cluster::testing {
 namespace {
 
-using Ids = std::vector<std::string>;
-
-Fields node_body(const std::string& id, std::int64_t level = kCommandVersion) {
-  Fields body;
-  body.set("id", id).set("name", "box-" + id).set("hostname", "box-" + id).set("model", "Jetson Nano");
-  body.set("version", "0.2.0").set("arch", "aarch64").set("level", level);
-  body.set("addresses", Ids{"10.0.0.7:7443", "[fe80::1]:7443"}).set("disk_bytes", std::int64_t{1} << 40);
-  body.set("sign_public", Bytes(32, static_cast<std::uint8_t>(id.back()))).set("box_public", Bytes(32, 2));
-  return body;
-}
-
-Fields change(const std::string& key, const std::string& node, bool there = true) {
-  return Fields().set("key", key).set("node", node).set("there", there);
-}
-
-class NodesTest : public ModelFixture {
- protected:
-  // As one node made it, then two more.
-  void grow() {
-    must(apply("node.put", node_body("nod_1")));
-    must(apply("node.admit", node_body("nod_2")));
-    must(apply("node.admit", node_body("nod_3")));
-  }
-  Result<Fields> copies(std::vector<Fields> changes) {
-    return apply("copies.change", Fields().set("changes", changes));
-  }
-  Ids holders(const std::string& key) { return holders_of(db(), key); }
-};
+class NodesTest : public NodesFixture {};
 
 // The leader copies and removes by this list: an old one would have it do so for ever.
 TEST_F(NodesTest, TheListOfStoredFilesFollowsCheckpointsAndTheirCopies) {
@@ -45,13 +18,7 @@ TEST_F(NodesTest, TheListOfStoredFilesFollowsCheckpointsAndTheirCopies) {
     return std::nullopt;
   };
   const auto checkpoint = [&](std::int64_t step) {
-    return apply("job.checkpoint", id("job_1")
-                                       .set("step", step)
-                                       .set("hash", hash_of(1))
-                                       .set("name", "checkpoint-" + std::to_string(step))
-                                       .set("bytes", std::int64_t{100})
-                                       .set("run", std::int64_t{0})
-                                       .set("holders", Ids{"nod_1"}));
+    return apply("job.checkpoint", checkpoint_body("job_1", step, {"nod_1"}));
   };
   EXPECT_FALSE(listed("job_1/checkpoint-40"));
   must(checkpoint(40));
@@ -315,6 +282,9 @@ TEST_F(NodesTest, OldCommandsStayReadableForOldNodes) {
   EXPECT_EQ(version_of(make_command("operation.begin", operation_body("op_1").set("node_id", "n"), at(0))),
             2);
   EXPECT_EQ(version_of(make_command("copies.change", {}, at(0))), 2);
+  EXPECT_EQ(version_of(make_command("node.remove", id("nod_1"), at(0))), 2);
+  EXPECT_EQ(version_of(make_command("node.remove", id("nod_1").set("losses_max", std::int64_t{0}), at(0))),
+            7);
 }
 
 TEST_F(NodesTest, ANodeThatCannotFollowMakesNoSnapshot) {

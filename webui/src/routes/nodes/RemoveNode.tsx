@@ -48,11 +48,12 @@ export default function RemoveNode({ node, onClose }: { node: BoxNode; onClose: 
     if (!ready) return;
     void action.run(async () => {
       try {
-        await removeNode(node.id, unsafe && accepted);
+        await removeNode(node.id, unsafe && accepted, preview.value?.last_copies ?? 0);
       } catch (error) {
-        // It became unsafe since the preview: show the present one and ask for the tick.
+        // It became unsafe, or loses more, since the preview: show the present one and ask for the tick anew.
         if (error instanceof ApiError && error.code === 'unsafe_removal') {
           setRefused(true);
+          setAccepted(false);
           preview.reload();
         }
         throw error;
