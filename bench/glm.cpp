@@ -153,9 +153,11 @@ struct Options {
   bool alone = false;  // no peer
   std::string file;    // a click log instead of a generated one
   std::uint64_t rows = 1'000'000;
-  std::uint64_t seed = 1;              // of the generated one
-  std::string parameters;              // JSON, as a job has them
-  std::uint64_t checkpoint_steps = 0;  // a checkpoint after so many updates
+  std::uint64_t seed = 1;                 // of the generated one
+  std::string parameters;                 // JSON, as a job has them
+  std::uint64_t checkpoint_steps = 0;     // a checkpoint after so many updates
+  std::optional<std::uint32_t> frequent;  // values with places of their own, at most
+  unsigned hash_bits = 20;
 };
 
 std::string make_clicks(const std::string& path, std::uint64_t rows, std::uint64_t seed) {
@@ -192,7 +194,8 @@ void run(const std::string& dir, const Options& options) {
   spec.target = plan.schema.columns[0].name;
   spec.features.categories = trainer::FeatureOptions::Categories::hash;
   spec.features.numbers = trainer::FeatureOptions::Numbers::hash;
-  spec.features.hash_bits = 20;
+  spec.features.hash_bits = options.hash_bits;
+  spec.features.frequent_levels = options.frequent;
   spec.split.valid = 0;
   spec.split.test = 0.1;
   if (!options.parameters.empty()) spec.parameters = json::parse(options.parameters);
@@ -252,6 +255,10 @@ int main(int argc, char** argv) {
     if (argument.starts_with("--parameters=")) options.parameters = argument.substr(13);
     if (argument.starts_with("--checkpoint-steps="))
       options.checkpoint_steps = std::strtoull(argv[i] + 19, nullptr, 10);
+    if (argument.starts_with("--frequent="))
+      options.frequent = static_cast<std::uint32_t>(std::strtoul(argv[i] + 11, nullptr, 10));
+    if (argument.starts_with("--hash-bits="))
+      options.hash_bits = static_cast<unsigned>(std::strtoul(argv[i] + 12, nullptr, 10));
     if (argument.starts_with("--seed=")) options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
   }
   samovar::bench::run(dir, options);

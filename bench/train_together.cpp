@@ -134,12 +134,12 @@ Result<Outcome> outcome_of(std::vector<Watch>& watches, const trainer::Trained& 
 }
 
 Result<Outcome> train_all(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                          std::optional<VirtualLink> link, bool apart, Spread spread) {
+                          std::optional<VirtualLink> link, bool apart, Spread spread, double step_seconds) {
   const auto dealt =
       spread.runs ? deal_runs(data.blocks->blocks(), workers) : deal(data.blocks->blocks(), workers);
   using Blocks = trainer::LocalGroup::Blocks;
   trainer::LocalGroup local(dealt, spread.rotate ? Blocks::go_round : Blocks::stay);
-  VirtualGroup turns(dealt, link.value_or(VirtualLink{}), spread.rotate);
+  VirtualGroup turns(dealt, link.value_or(VirtualLink{}), spread.rotate, step_seconds);
   std::vector<Watch> watches(workers);
   std::vector<std::unique_ptr<Result<trainer::Trained>>> trained(workers);
   std::vector<std::thread> threads;
@@ -172,20 +172,25 @@ Result<Outcome> train_all(TrainingData& data, const trainer::JobSpec& spec, std:
     }
   }
   SAMOVAR_TRY(Outcome out, outcome_of(watches, **trained[0], link.has_value()));
-  for (std::uint32_t i = 0; link && i < workers; ++i)
+  double steps = 0;
+  for (std::uint32_t i = 0; link && i < workers; ++i) {
     out.messages += static_cast<double>(turns.messages_sent(i));
+    out.step_cpu += turns.stepped(i);
+    steps += watches[i].steps;
+  }
+  if (steps > 0) out.step_cpu /= steps;
   return out;
 }
 
 }  // namespace
 
 Result<Outcome> train_together(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                               std::optional<VirtualLink> link, Spread spread) {
-  return train_all(data, spec, workers, link, false, spread);
+                               std::optional<VirtualLink> link, Spread spread, double step_seconds) {
+  return train_all(data, spec, workers, link, false, spread, step_seconds);
 }
 
 Result<Outcome> train_apart(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers) {
-  return train_all(data, spec, workers, std::nullopt, true, {});
+  return train_all(data, spec, workers, std::nullopt, true, {}, 0);
 }
 
 }  // namespace samovar::bench

@@ -31,6 +31,7 @@ struct Outcome {
   double wall = 0;      // the same by the clock; in virtual time, by that
   double finish = 0;    // from then on until there is one model, by that clock
   double cpu = 0;       // of all workers
+  double step_cpu = 0;  // virtual time: what a step took here, on average
   double waited = 0;    // of the worker that waited most
   double bytes = 0;     // sent by all, of the training
   double rounds = 0;    // of a worker: exchanges of the whole vector
@@ -46,9 +47,10 @@ struct Spread {
   bool runs = false;    // those that lie side by side are one worker's; else dealt in turn
   bool rotate = false;  // others in each pass
 };
-// `link` none: as threads. Fails when the job does.
+// `link` none: as threads. `step_seconds`: what a step costs in virtual time, see virtual_group.hpp. Fails
+// when the job does.
 Result<Outcome> train_together(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers,
-                               std::optional<VirtualLink> link, Spread spread = {});
+                               std::optional<VirtualLink> link, Spread spread = {}, double step_seconds = 0);
 // As many threads on as many cores, of which each trains the whole job and knows nothing of the others: what
 // this machine allows when nobody exchanges anything.
 Result<Outcome> train_apart(TrainingData& data, const trainer::JobSpec& spec, std::size_t workers);

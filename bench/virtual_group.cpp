@@ -31,9 +31,9 @@ class VirtualGroup::End final : public trainer::PeerGroup {
 
   Result<std::optional<PeerMessage>> receive(std::chrono::milliseconds wait) override {
     std::unique_lock lock(group_.mutex_);
-    group_.charge(*this);
+    group_.charge(*this, wait.count() == 0 && !heard_);
     const double asked = clock_;
-    if (wait.count() == 0 && clock_ < group_.others_least(*this) + kTurnSeconds) return next();
+    if (wait.count() == 0 && clock_ < group_.others_least(*this) + group_.turn_seconds()) return next();
     until_ = clock_ + std::chrono::duration<double>(wait).count();
     group_.hand_over(*this, lock);
     waited_ += clock_ - asked;
@@ -43,7 +43,8 @@ class VirtualGroup::End final : public trainer::PeerGroup {
   // What has come by now.
   Result<std::optional<PeerMessage>> next() {
     if (group_.stop_) return Error{Errc::conflict, "another worker failed"};
-    if (queue_.empty() || queue_.begin()->first > clock_) return std::optional<PeerMessage>();
+    heard_ = !queue_.empty() && queue_.begin()->first <= clock_;
+    if (!heard_) return std::optional<PeerMessage>();
     PeerMessage message = std::move(queue_.begin()->second);
     queue_.erase(queue_.begin());
     return std::optional<PeerMessage>(std::move(message));
@@ -70,13 +71,15 @@ class VirtualGroup::End final : public trainer::PeerGroup {
   double out_free_ = 0;
   double in_free_ = 0;
   std::uint64_t messages_ = 0;
+  double stepped_ = 0;
+  bool heard_ = false;  // the last look brought something
   bool turn_ = false;
   bool gone_ = false;
 };
 
 VirtualGroup::VirtualGroup(const std::vector<std::vector<std::uint32_t>>& blocks, VirtualLink link,
-                           bool rotate)
-    : link_(link) {
+                           bool rotate, double step_seconds)
+    : link_(link), step_seconds_(step_seconds) {
   std::vector<std::uint32_t> members;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) members.push_back(i);
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
@@ -91,10 +94,12 @@ VirtualGroup::~VirtualGroup() = default;
 
 trainer::PeerGroup& VirtualGroup::member(std::uint32_t number) { return *ends_[number]; }
 
-void VirtualGroup::charge(End& end) {
+void VirtualGroup::charge(End& end, bool step) {
   const double now = cpu_seconds();
-  end.clock_ += now - turn_began_;
+  const double spent = now - turn_began_;
   turn_began_ = now;
+  if (step) end.stepped_ += spent;
+  end.clock_ += step && step_seconds_ > 0 ? step_seconds_ : spent;
 }
 
 void VirtualGroup::wake_next() {
@@ -143,11 +148,13 @@ void VirtualGroup::end(std::uint32_t number, bool failed) {
 
 double VirtualGroup::seconds(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
-  charge(*ends_[number]);
+  // In the midst of a step that has its price: what it took so far is not counted beside that.
+  if (step_seconds_ == 0) charge(*ends_[number]);
   return ends_[number]->clock_;
 }
 
 double VirtualGroup::waited(std::uint32_t number) const { return ends_[number]->waited_; }
+double VirtualGroup::stepped(std::uint32_t number) const { return ends_[number]->stepped_; }
 std::uint64_t VirtualGroup::messages_sent(std::uint32_t number) const { return ends_[number]->messages_; }
 
 }  // namespace samovar::bench

@@ -47,6 +47,7 @@ struct Config {
   std::uint64_t checkpoint_steps = 0;   // a training's checkpoint after so many updates; 0: by the clock
   std::uint64_t worker_memory_mib = 0;  // of a training or scoring; 0: half of the board
   std::uint32_t repair_grace_s = 0;     // a lost node counts as a holder so long; 0: as long as usual
+  std::string device_plugin;            // libsamovar-cuda.so; empty: where the package puts it
   bool discovery_loopback = false;      // also on lo: several nodes on one machine
   bool plant_early_ack = false;         // the planted bug that the durability harness must catch
 

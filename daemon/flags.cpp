@@ -16,7 +16,7 @@ constexpr std::size_t kConfigBytesMax = 256 * 1024;
 
 struct Flags {
   std::string config_path;
-  std::string state_dir, log_format, log_level, sysfs_root, failpoints;
+  std::string state_dir, log_format, log_level, sysfs_root, failpoints, device_plugin;
   std::vector<std::string> listen, mesh_listen, seeds, discovery_interfaces;
   std::optional<std::uint32_t> discovery_port;
   std::string wipe_id, alone_id;
@@ -69,6 +69,8 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--checkpoint-steps", flags.checkpoint_steps,
                  "Keep a checkpoint of a training after so many updates (tests)");
   app.add_option("--worker-memory-mib", flags.worker_memory_mib, "Memory of a training or scoring (tests)");
+  app.add_option("--device-plugin", flags.device_plugin,
+                 "Of a GPU, instead of /usr/lib/samovar/libsamovar-cuda.so (tests)");
   app.add_option("--repair-grace", flags.repair_grace_s,
                  "Seconds before the copies of a lost node are made anew (tests)");
   app.add_flag("--plant-early-ack", flags.plant_early_ack,
@@ -95,6 +97,7 @@ void overlay(Config& config, const Flags& flags) {
   take(config.log_level, flags.log_level);
   take(config.sysfs_root, flags.sysfs_root);
   take(config.failpoints, flags.failpoints);
+  take(config.device_plugin, flags.device_plugin);
   config.checkpoint_steps = flags.checkpoint_steps;
   config.worker_memory_mib = flags.worker_memory_mib;
   config.repair_grace_s = flags.repair_grace_s;

@@ -62,7 +62,8 @@ Node::Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeO
   facts_.model = sampler_.board().model;
   facts_.arch = machine_arch();
   facts_.cores = sampler_.board().cores;
-  facts_.compute = kernels::device_note();
+  device_ = jobs::look_for_plugin(device_plugin());
+  facts_.compute = jobs::device_note(device_);
   facts_.memory_bytes = memory_bytes();
   facts_.started_at = clock.wall();
   facts_.started_mono = clock.mono();
@@ -90,7 +91,27 @@ Result<std::unique_ptr<Node>> Node::start(Loop& loop, FloorClock& clock, std::un
   SAMOVAR_CHECK(node->enter_first_phase());
   node->begin_sampling();
   node->keep_time_now();
+  if (node->device_.pending) spawn(node->look_for_device());
   return node;
+}
+
+std::string Node::device_plugin() const {
+  return options_.config.device_plugin.empty() ? kernels::kPluginPath : options_.config.device_plugin;
+}
+
+std::string Node::worker_path() const {
+  return options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+}
+
+Task<void> Node::look_for_device() {
+  auto look = [program = worker_path(), plugin = device_plugin()]() -> Result<jobs::DeviceFound> {
+    return jobs::find_device(program, plugin);
+  };
+  auto found = co_await run_on(io_, loop_, std::move(look));
+  if (found) device_ = std::move(*found);
+  device_.pending = false;
+  facts_.compute = jobs::device_note(device_);
+  SAMOVAR_LOG(info, main, "looked for a GPU", kv("found", facts_.compute));
 }
 
 Result<void> Node::enter_first_phase() {

@@ -97,6 +97,9 @@ class Node final : public api::NodeControl, public api::PowerDesk {
   // node.cpp
   Result<void> enter_first_phase();
   WebNames web_names() const;
+  std::string device_plugin() const;
+  std::string worker_path() const;
+  Task<void> look_for_device();
   void begin_sampling();
   void on_sample(const power::Sample& sample);
   void refresh_alerts();
@@ -163,6 +166,7 @@ class Node final : public api::NodeControl, public api::PowerDesk {
   api::NodeFacts facts_;
 
   // Loop only.
+  jobs::DeviceFound device_;
   WebIdentity web_;
   api::Phase phase_ = api::Phase::starting;
   bool setting_up_ = false;

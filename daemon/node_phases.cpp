@@ -129,8 +129,7 @@ void Node::open_data(const SecretBytes& cmk) {
   options.threads = std::max(1u, facts_.cores);
   options.space.reserve_bytes = std::uint64_t{options_.config.disk_reserve_mib} << 20;
   options.worker.failpoints = options_.config.failpoints;
-  options.worker.program =
-      options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.worker.program = worker_path();
   options.worker.dial = power_->dial();
   options.exchange = &net_->exchange();
   options.nodes = [this] { return net_->storage_nodes(); };
@@ -176,11 +175,11 @@ void Node::open_models(const SecretBytes& cmk) {
   options.version = SAMOVAR_VERSION;
   options.space.reserve_bytes = std::uint64_t{options_.config.disk_reserve_mib} << 20;
   options.worker.failpoints = options_.config.failpoints;
-  options.worker.program =
-      options_.config.worker_path.empty() ? worker_program() : options_.config.worker_path;
+  options.worker.program = worker_path();
   options.worker.dial = power_->dial();
   options.exchange = &net_->exchange();
   options.nodes = [this] { return net_->storage_nodes(); };
+  options.device = [this] { return device_; };
   options.zone_offset = [this](WallTime time) { return zone_offset_at(time); };
   options.power_facts = [this] { return power_facts(); };
   options.power_told = [this] { return power_->told(); };

@@ -1,8 +1,12 @@
 #include "kernels/devices.hpp"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -38,8 +42,15 @@ void complete_all(Table& table) {
   (complete<members>(table), ...);
 }
 
-std::string on_cpu(const std::string& reason) {
-  return std::string("computes on the CPU (") + cpu().name + "): " + reason;
+// Whether nobody but root and ourselves can change what lies under this name.
+bool is_ours(const char* path, bool folder) {
+  struct stat info {};
+  if (::lstat(path, &info) != 0) return false;
+  if (info.st_uid != 0 && info.st_uid != ::geteuid()) return false;
+  if (folder ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode)) return false;
+  const bool others_write = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  // In a folder such as /tmp everybody makes files, and nobody replaces those of others.
+  return !others_write || (folder && (info.st_mode & S_ISVTX) != 0);
 }
 
 // The table of the plug-in at `path`, or why there is none.
@@ -108,11 +119,25 @@ const Table& best(DeviceChoice choice, std::string& why, const char* plugin) {
   return *loaded;
 }
 
-std::string device_note(const char* plugin) {
-  std::string why;
-  const Table& table = best(DeviceChoice::automatic, why, plugin);
-  if (&table == &cpu()) return why;
-  return on_cpu(std::string("a GPU answers (") + table.name + "), and no training uses it yet");
+std::string on_cpu(const std::string& reason) {
+  return std::string("computes on the CPU (") + cpu().name + "): " + reason;
+}
+
+std::string plugin_fault(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return "no CUDA plug-in is installed";
+  // Where links lead is what counts, and what is loaded.
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  std::string real = resolved != nullptr ? resolved : "";
+  std::free(resolved);
+  bool safe = !real.empty() && is_ours(real.c_str(), false);
+  while (safe && real.size() > 1) {
+    real.resize(std::max<std::size_t>(real.rfind('/'), 1));
+    safe = is_ours(real.c_str(), true);
+  }
+  if (safe) return "";
+  return "the CUDA plug-in " + path +
+         " is not loaded: it and the folders above it must belong to root, and nobody else may write there";
 }
 
 }  // namespace samovar::kernels

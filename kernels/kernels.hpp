@@ -81,6 +81,7 @@ inline constexpr std::uint32_t kStepRowsMax = 256;
 struct Table {
   std::uint32_t bytes = sizeof(Table);  // tells a plug-in of another version apart
   const char* name = "";                // "cpu avx2", "cuda Orin"
+  std::uint32_t generation = 0;         // of a GPU: 53, 62, 72, 87 (its compute capability); 0: the CPU
 
   // Memory and order. Memory of a device can be read and written by the CPU too, after `wait`.
   void* (*allocate)(std::size_t bytes);  // null: there is none left

@@ -2,6 +2,7 @@
 #include "base/json.hpp"
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec.hpp"
+#include "trainer/spec_device.hpp"
 #include "trainer/spec_power.hpp"
 #include "trainer/spec_together.hpp"
 
@@ -18,7 +19,8 @@ nlohmann::json algorithms() {
       {"targets", {"boolean", "category", "integer", "real"}},
       {"parameters", glm_parameters_schema()},
       {"strategy", strategy_schema()},
-      {"power", power_schema()}};
+      {"power", power_schema()},
+      {"device", device_schema()}};
   return json::array({std::move(glm)});
 }
 

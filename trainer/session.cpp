@@ -11,7 +11,7 @@ namespace samovar::trainer {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4b56'4d53;  // "SMVK"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kCurveFields = 4;
 constexpr std::size_t kCurvePointsMax = 400;
 // Between two reports of progress or metrics.
@@ -30,8 +30,8 @@ double to_seconds(MonoTime time) { return std::chrono::duration<double>(time).co
 
 std::uint64_t job_mark(const BlockSource& source, const Schema& schema, const JobSpec& spec, bool rows) {
   nlohmann::json same = to_json(spec);
-  // What it is called does not change what it computes.
-  for (const char* aside : {"name", "nodes", "on_lost_node"}) same.erase(aside);
+  // What it is called does not change what it computes; and what a device began, the CPU can go on with.
+  for (const char* aside : {"name", "nodes", "on_lost_node", "device"}) same.erase(aside);
   if (spec.strategy == StrategySpec{}) same.erase("strategy");
   std::uint64_t mark = mark_text(mark_text(1, same.dump()), encode_schema(schema));
   for (std::size_t block = 0; rows && block < source.blocks(); ++block)

@@ -61,6 +61,9 @@ class Session final : public StepHooks {
   Result<void> stepped(const StepReport& report, const std::function<void(StateWriter&)>& save) override;
   bool save_due(std::uint64_t step) override;
   Result<void> saved(std::uint64_t step, const Bytes& state) override;
+  void computes_on(std::string_view name, std::string_view trouble) override {
+    observer_.computes_on(name, trouble);
+  }
 
   double seconds() const;
   nlohmann::json curve() const;

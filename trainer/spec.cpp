@@ -3,8 +3,10 @@
 #include <array>
 #include <limits>
 
+#include "trainer/features/plan.hpp"
 #include "trainer/models/glm_parameters.hpp"
 #include "trainer/spec_columns.hpp"
+#include "trainer/spec_device.hpp"
 #include "trainer/spec_members.hpp"
 #include "trainer/spec_power.hpp"
 #include "trainer/spec_together.hpp"
@@ -70,6 +72,11 @@ void parse_features(const Json& json, FeatureOptions& features, std::vector<Spec
   members.choice("categories", kCategories, features.categories);
   members.choice("numbers", kNumbers, features.numbers);
   members.whole("hash_bits", 10, 28, features.hash_bits);
+  if (const Json* most = members.find("frequent_levels"); most != nullptr && *most != "auto") {
+    std::uint32_t count = 0;
+    members.whole("frequent_levels", 0, kOwnPlacesMax, count);
+    features.frequent_levels = count;
+  }
   members.whole("levels_max", 1, 100'000, features.levels_max);
   members.yes_no("missing_indicators", features.missing_indicators);
   members.yes_no("texts", features.texts);
@@ -129,6 +136,7 @@ ParsedSpec parse_spec(const Json& json, const Schema* schema) {
   if (const Json* features = members.find("features")) parse_features(*features, spec.features, out.faults);
   parse_together(members, spec, out.faults);
   parse_power(members, spec, out.faults);
+  parse_device(members, spec);
   // A number in JSON is exact up to here in every program that may read it.
   members.whole("seed", 0, std::uint64_t{1} << 53, spec.seed);
   const Json* parameters = members.find("parameters");
@@ -158,6 +166,8 @@ Json to_json(const JobSpec& spec) {
                    {"missing_indicators", spec.features.missing_indicators},
                    {"texts", spec.features.texts},
                    {"interactions", std::move(interactions)}};
+  // Nodes of an earlier version refuse what they do not know: written only when it was asked for.
+  if (spec.features.frequent_levels) features["frequent_levels"] = *spec.features.frequent_levels;
   Json all = {{"kind", spec.kind},
               {"name", spec.name},
               {"dataset", spec.dataset_id},
@@ -177,6 +187,7 @@ Json to_json(const JobSpec& spec) {
               {"seed", spec.seed}};
   // Nodes of an earlier version refuse what they do not know: it is written only when it was asked for.
   if (Json power = to_json(spec.power); !power.is_null()) all["power"] = std::move(power);
+  if (spec.device != Device::automatic) all["device"] = to_string(spec.device);
   return all;
 }
 

@@ -31,6 +31,9 @@ struct FeatureOptions {
   Categories categories = Categories::automatic;  // one-hot up to levels_max levels, hashed beyond
   Numbers numbers = Numbers::standardise;
   unsigned hash_bits = 18;  // 10 to 28
+  // Frequent values of hashed columns that get a place of their own, at most; empty: as many as there is room
+  // for. 0: all values share their places.
+  std::optional<std::uint32_t> frequent_levels;
   std::uint32_t levels_max = 1000;
   bool missing_indicators = true;  // for numbers that are missing in training
   bool texts = true;               // as hashed words; else they are left out
@@ -74,6 +77,11 @@ struct PowerSpec {
 // "06:00": minutes after midnight.
 std::optional<std::uint16_t> minute_of_day(std::string_view text) noexcept;
 
+// Where the steps of a training are computed. automatic: on a node's GPU when there is one and the model is
+// of a kind that gains by it (spec_device.hpp).
+enum class Device : std::uint8_t { automatic, cpu, gpu };
+std::string_view to_string(Device device) noexcept;
+
 enum class OnLostNode : std::uint8_t {
   go_on,    // the others train without its rows
   replace,  // its rows go to other nodes
@@ -97,6 +105,7 @@ struct JobSpec {
   NodesSpec nodes;
   OnLostNode on_lost_node = OnLostNode::replace;
   PowerSpec power;
+  Device device = Device::automatic;
   std::uint64_t seed = 1;
 };
 
@@ -118,7 +127,7 @@ nlohmann::json to_json(const JobSpec& spec);
 
 // GET /api/v1/algorithms: [{"id":"glm","name":…,"summary":…,"targets":["boolean",…],"parameters":{JSON Schema
 // with title, description, default, x-advanced},"strategy":{the same for the spec's "strategy"},
-// "power":{likewise}}…]. The form is drawn from it and the server checks with it.
+// "power":{likewise},"device":{likewise}}…]. The form is drawn from it and the server checks with it.
 nlohmann::json algorithms();
 
 }  // namespace samovar::trainer

@@ -195,11 +195,12 @@ class Training {
     if (streams(choice_.solver)) {
       const StreamOptions stream = stream_options();
       const auto solve = strategy_of_gradients(spec_.strategy) ? solve_by_gradients : solve_by_stream;
-      if (stream.table != nullptr && solve == solve_by_stream)
-        observer_.log("info", std::string("computes on ") + stream.table->name);
+      if (solve == solve_by_gradients)
+        computes_on_cpu("the strategy " + std::string(spec_.strategy.kind) + " computes on the CPU");
       SAMOVAR_TRY(outcome.fit, solve(*rows_, outcome.problem, stream, session_, from));
       return {};
     }
+    computes_on_cpu("the solver " + std::string(to_string(choice_.solver)) + " computes on the CPU");
     if (choice_.solver == SolverKind::irls) {
       IrlsOptions irls;
       irls.iterations = std::min(choice_.passes, 100u);
@@ -221,6 +222,11 @@ class Training {
     return {};
   }
 
+  // Though a device was given.
+  void computes_on_cpu(const std::string& why) {
+    if (options_.table != nullptr) observer_.computes_on(kernels::cpu().name, why);
+  }
+
   StreamOptions stream_options() const {
     StreamOptions out;
     out.solver = choice_.solver;
@@ -239,7 +245,6 @@ class Training {
     out.strategy = spec_.strategy;
     out.all_rows = all_rows_;
     out.joining = options_.joining;
-    out.slices_model = options_.slices_model;
     if (needs_survey()) out.intercepts = starting_intercepts(choice_.problem, survey_);
     if (choice_.problem.family == Family::gaussian && choice_.problem.link == Link::identity) {
       out.target_center = survey_.target_mean;

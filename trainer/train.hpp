@@ -55,6 +55,10 @@ class TrainObserver {
   virtual bool progress(const TrainProgress& progress) = 0;
   virtual bool metric(const TrainMetric& metric) = 0;
   virtual void log(std::string_view level, std::string_view text) = 0;
+  // Where it computes, as often as that changes: a table's name. `trouble`: why not, or no longer, on the
+  // device that was given (TrainOptions::table); a part of a sentence. After trouble of a device that had
+  // begun train() returns an error: what it left is not to be trusted, the last checkpoint is.
+  virtual void computes_on(std::string_view, std::string_view) {}
   // To be kept before it returns.
   virtual Result<void> checkpoint(std::uint64_t step, const CheckpointPieces& pieces) = 0;
 };
@@ -68,8 +72,6 @@ struct TrainOptions {
   // the group's membership are this worker's and are read.
   PeerGroup* group = nullptr;
   bool joining = false;  // the others have begun without this worker
-  // They make the model of all by slices, as all of this version do; else the lead does.
-  bool slices_model = true;
   // Of a device that the streaming solvers step their weights on; null: the CPU.
   const kernels::Table* table = nullptr;
 };

@@ -65,6 +65,16 @@ View events_view(const std::vector<jobs::JobEvent>& events) {
   return items;
 }
 
+View devices_view(Services& services, const std::vector<jobs::JobDevice>& devices) {
+  View items = View::array();
+  for (const auto& one : devices)
+    items.push_back({{"node_id", one.node_id},
+                     {"node", node_name(services, one.node_id)},
+                     {"device", text_or_null(one.name)},
+                     {"note", text_or_null(one.note)}});
+  return items;
+}
+
 View power_view(const std::optional<jobs::JobPower>& power) {
   if (!power) return nullptr;
   const auto& asked = power->asked;
@@ -144,6 +154,7 @@ View job_view(Services& services, const cluster::Actor& actor, const jobs::Job& 
           {"epoch", record.epoch},
           {"waiting_for", text_or_null(job.waiting_for)},
           {"workers", workers_view(services, job.workers)},
+          {"devices", devices_view(services, job.devices)},
           {"events", events_view(job.events)},
           {"error", text_or_null(record.error)},
           {"attempt", record.attempt},

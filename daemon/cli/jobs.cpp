@@ -62,6 +62,7 @@ const std::vector<Column> kJob = {{"Id", "/id"},
                                   {"Place in the queue", "/queue_position"},
                                   {"Priority", "/priority"},
                                   {"Looked after by", "/home"},
+                                  {"Computes on", "/device_text"},
                                   {"Waits", "/waiting_for"},
                                   {"Attempt", "/attempt"},
                                   {"Checkpoint at step", "/checkpoint_step", Shape::count},
@@ -136,13 +137,25 @@ json rounded_workers(json workers) {
   return workers;
 }
 
+// "cuda Orin", or by node where there are several; and why not on a GPU, where one was to be had.
+std::string device_text(const json& devices) {
+  std::string text;
+  for (const json& one : devices) {
+    if (!text.empty()) text += "; ";
+    if (devices.size() > 1) text += cell_text(one, {"", "/node"}) + ": ";
+    text += one.value("device", json()).is_string() ? cell_text(one, {"", "/device"}) : "not known yet";
+    if (one.value("note", json()).is_string()) text += " (" + cell_text(one, {"", "/note"}) + ")";
+  }
+  return text;
+}
+
 // What a job asked for of the power, and came of it: only where there is something to say.
 std::vector<Column> columns_of(const json& job) {
   std::vector<Column> columns = kJob;
   std::erase_if(columns, [&job](const Column& column) {
     const bool about_power = column.pointer.starts_with("/power/") || column.pointer == "/box_watts" ||
                              column.pointer == "/watt_hours_error" || column.pointer == "/summary/in_time";
-    if (!about_power) return false;
+    if (!about_power && column.pointer != "/device_text") return false;
     const json::json_pointer pointer{std::string(column.pointer)};
     return !job.contains(pointer) || job[pointer].is_null();
   });
@@ -153,6 +166,8 @@ Result<void> show(App& app, const Invocation& invocation) {
   SAMOVAR_TRY(json job, app.get(job_path(invocation.argument(0))));
   const json workers = job.value("workers", json::array());
   const json events = job.value("events", json::array());
+  const json devices = job.value("devices", json::array());
+  if (!app.json_like() && !devices.empty()) job["device_text"] = device_text(devices);
   const std::vector<Column> columns = columns_of(job);
   SAMOVAR_CHECK(show_record(app, app.json_like() ? job : rounded(std::move(job)), columns));
   if (app.json_like() || app.quiet() || app.output() == Output::csv) return {};

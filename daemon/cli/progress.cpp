@@ -25,7 +25,7 @@ Progress::Progress(App& app, std::string what, std::string title, Measure measur
     : app_(app), what_(std::move(what)), title_(std::move(title)), measure_(measure) {
   const std::string_view wanted = app.invocation().flag("progress", "auto");
   if (wanted == "json") {
-    mode_ = Mode::json;
+    mode_ = Mode::json_lines;
   } else if (wanted == "none" || app.quiet() || app.invocation().has("dry-run")) {
     mode_ = Mode::none;
   } else {
@@ -53,7 +53,7 @@ void Progress::update(std::uint64_t done, std::uint64_t total, std::string_view 
     if (mode_ != Mode::lines) show();
     return;
   }
-  const Duration pause = mode_ == Mode::bar ? kBarPause : mode_ == Mode::json ? kJsonPause : kLinePause;
+  const Duration pause = mode_ == Mode::bar ? kBarPause : mode_ == Mode::json_lines ? kJsonPause : kLinePause;
   if (now - shown_ < pause && !(new_step && mode_ != Mode::bar)) return;
   shown_ = now;
   show();
@@ -106,7 +106,7 @@ void Progress::show() {
     return fmt::format("{}{}{}", first, first.empty() || second.empty() ? "" : ", ", second);
   };
   const std::string name = printable(title_);
-  if (mode_ == Mode::json) {
+  if (mode_ == Mode::json_lines) {
     nlohmann::json line = {{"event", what_}, {"title", title_}, {"done", done_}, {"total", total_}};
     if (!step_.empty()) line["step"] = step_;
     app_.io().err(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

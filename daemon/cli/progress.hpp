@@ -31,7 +31,7 @@ class Progress {
   void say(std::string_view text);
 
  private:
-  enum class Mode : std::uint8_t { none, bar, lines, json };
+  enum class Mode : std::uint8_t { none, bar, lines, json_lines };
   void show();
   std::string bar_text() const;
   std::string speed_text() const;

@@ -171,6 +171,7 @@ Result<json> read_spec(App& app, const Invocation& invocation, const char* kind)
   auto seed = number_flag(invocation, "seed", 0, 0, 1L << 53);
   if (!seed) return app.usage(seed.error().message());
   if (invocation.has("seed")) spec["seed"] = *seed;
+  if (invocation.has("device")) spec["device"] = std::string(invocation.flag("device"));
   if (invocation.has("priority")) spec["priority"] = priority_value(std::string(invocation.flag("priority")));
   for (const auto& [flag, key] : {std::pair("input", "inputs"), std::pair("ignore", "ignore")}) {
     for (const std::string& text : invocation.all(flag)) {
@@ -311,6 +312,9 @@ void add_train(Table& table) {
          "06:00 in the box's time zone, or a moment such as 2026-11-18T05:00:00Z: it takes as few watts as "
          "keep to it"},
         {"gentle", 0, {}, "About half of what the nodes can draw beyond rest"},
+        {"device", 0, "DEVICE",
+         "Where it computes; auto, the default, takes a node's GPU for models that gain by it",
+         "auto|cpu|gpu", Complete::words},
         {"name", 'n', "MODEL",
          "Name of the model (default: of data set and target); again makes its next version"},
         {"data-version", 0, "N", "An earlier version of the data set"},

@@ -76,6 +76,9 @@ Bytes encode(const WorkerReady& message) {
   Bytes body;
   WireWriter out(body);
   put_flag(out, message.own_network);
+  out.sized(as_bytes(message.device));
+  out.number(message.generation);
+  out.sized(as_bytes(message.trouble));
   return body;
 }
 
@@ -84,6 +87,9 @@ Result<WorkerReady> decode_ready(ByteView body) {
   bool good = true;
   WorkerReady message;
   message.own_network = flag(in, good);
+  message.device = text(in, kDeviceNameBytesMax);
+  message.generation = in.number<std::uint32_t>();
+  message.trouble = text(in, kDeviceTroubleBytesMax);
   return finished(in, good, message, "ready");
 }
 
@@ -276,7 +282,7 @@ Result<FrameHead> decode_head(ByteView bytes) {
   head.body_bytes = in.number<std::uint32_t>();
   head.type = static_cast<MessageType>(in.number<std::uint8_t>());
   const bool good = head.body_bytes <= kFrameBytesMax && head.type >= MessageType::ready &&
-                    head.type <= MessageType::shards;
+                    head.type <= MessageType::device;
   return finished(in, good, head, "its head");
 }
 

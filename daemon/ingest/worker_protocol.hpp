@@ -65,6 +65,7 @@ enum class MessageType : std::uint8_t {
   membership = 27,
   finished = 28,
   shards = 29,
+  device = 30,
 };
 
 enum class WorkerMode : std::uint8_t {
@@ -75,7 +76,14 @@ enum class WorkerMode : std::uint8_t {
 
 struct WorkerReady {
   bool own_network = false;  // in a network namespace of its own, which has no interface
+  // Of one that was started with a device's plug-in: its name, and of which generation it is
+  // (kernels::Table).
+  std::string device;  // empty: none
+  std::uint32_t generation = 0;
+  std::string trouble;  // then why; a part of a sentence
 };
+inline constexpr std::size_t kDeviceNameBytesMax = 300;
+inline constexpr std::size_t kDeviceTroubleBytesMax = 1000;
 
 struct WorkerJob {
   WorkerMode mode = WorkerMode::inspect;

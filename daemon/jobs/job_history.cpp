@@ -147,6 +147,37 @@ const JobEvent& JobHistory::event(WallTime now, std::string kind, std::string no
   return one;
 }
 
+void JobHistory::computes_on(const std::string& node_id, const DeviceMessage& told) {
+  if (devices.size() >= kDevicesMax && !devices.contains(node_id)) return;
+  JobDevice& device = devices[node_id];
+  device.node_id = node_id;
+  if (!told.name.empty()) device.name = told.name;
+  if (!told.trouble.empty() || !told.name.starts_with("cpu")) device.note = told.trouble;
+}
+
+json JobHistory::devices_json() const {
+  json list = json::array();
+  for (const auto& [id, one] : devices) {
+    list.push_back({{"node", id}, {"device", one.name}});
+    if (!one.note.empty()) list.back()["note"] = one.note;
+  }
+  return list;
+}
+
+void JobHistory::read_devices(const json& list) {
+  devices.clear();
+  if (!list.is_array() || list.size() > kDevicesMax) return;
+  const auto text = [](const json& from, const char* name) {
+    const auto at = from.find(name);
+    return at != from.end() && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  for (const json& one : list) {
+    if (!one.is_object()) continue;
+    const std::string node = text(one, "node");
+    if (!node.empty()) devices[node] = {node, text(one, "device"), text(one, "note")};
+  }
+}
+
 json JobHistory::take_news() {
   json news = news_.is_array() ? std::move(news_) : json::array();
   news_ = json::array();
@@ -210,6 +241,7 @@ void JobHistory::cut_after(std::uint64_t step) {
     speed_share = 1;
     rows = 0;
     pass = 0;
+    devices.clear();
     return;
   }
   if (metrics_.columns.empty()) return;
@@ -265,6 +297,7 @@ Bytes JobHistory::encode() const {
   for (const auto& one : events_)
     events.push_back({one.seq, one.at.time_since_epoch().count(), one.kind, one.node_id, one.text});
   if (!events.empty()) all["events"] = std::move(events);
+  if (!devices.empty()) all["devices"] = devices_json();
   if (started_at) all["started_us"] = started_at->time_since_epoch().count();
   return to_bytes(all.dump(-1, ' ', false, json::error_handler_t::replace));
 }
@@ -285,6 +318,7 @@ Result<JobHistory> JobHistory::decode(ByteView bytes) {
       history.box_joules = number(at->at(0));
       history.box_seconds = number(at->at(1));
     }
+    if (const auto at = all.find("devices"); at != all.end()) history.read_devices(*at);
     history.rows = all.at("rows").get<std::uint64_t>();
     history.pass = all.at("pass").get<std::uint32_t>();
     if (const auto at = all.find("started_us"); at != all.end())

@@ -30,6 +30,7 @@ class JobHistory {
   static constexpr std::size_t kNamesMax = 128;              // of values; further ones are not kept
   static constexpr std::size_t kWorkersMax = 256;            // whose curves are kept; the oldest go
   static constexpr std::size_t kEventsMax = 100;
+  static constexpr std::size_t kDevicesMax = 1024;
   static constexpr std::size_t kBytesMax = 8 << 20;  // of the file
 
   // The point as a table of one row, for whoever listens.
@@ -37,6 +38,9 @@ class JobHistory {
   // Of one worker of several.
   JobMetrics add(std::uint32_t worker, const std::string& node_id, const MetricMessage& point);
   const JobLogLine& log(WallTime now, std::string level, std::string text);
+  // What a node computes on: an empty name leaves the one before, and an empty note on a CPU too, so that why
+  // it is the CPU stays known.
+  void computes_on(const std::string& node_id, const DeviceMessage& told);
   const JobEvent& event(WallTime now, std::string kind, std::string node_id, std::string text);
 
   // The same on another node: what the calls above changed, one after the other, each counting the revision
@@ -44,6 +48,9 @@ class JobHistory {
   std::uint64_t revision() const noexcept { return revision_; }
   void skip_revisions(std::uint64_t count) noexcept { revision_ += count; }
   nlohmann::json take_news();
+  // The devices as a list, and back; what is not in order is left out.
+  nlohmann::json devices_json() const;
+  void read_devices(const nlohmann::json& list);
   // `news` leads from revision `begin` to `end`; what is known of it already is passed over. False when
   // something before it is missing. Errc::corrupt for what take_news would not give. `point` and `line` hear
   // of each.
@@ -76,6 +83,7 @@ class JobHistory {
   std::optional<WallTime> started_at;
   std::uint64_t rows = 0;
   std::uint32_t pass = 0;
+  std::map<std::string, JobDevice> devices;  // by node
 
  private:
   void find_best();

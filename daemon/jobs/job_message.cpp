@@ -131,8 +131,7 @@ Bytes encode(const JobEpoch& message) {
   put(out, message.blocks);
   out.number(static_cast<std::uint32_t>(message.block_rows.size()));
   for (const auto& rows : message.block_rows) put(out, rows);
-  if (message.turns.empty() && !message.slices_model) return body;
-  put(out, message.slices_model);
+  if (message.turns.empty()) return body;
   out.number(static_cast<std::uint32_t>(message.turns.size()));
   for (const auto& blocks : message.turns) put(out, blocks);
   return body;
@@ -161,9 +160,8 @@ Result<JobEpoch> decode_job_epoch(ByteView body) {
   for (std::uint32_t i = 0; i < shards && good && in.ok(); ++i)
     message.block_rows.push_back(numbers_of(in, good));
   const bool more = good && in.ok() && !in.at_end();
-  message.slices_model = more && flag(in, good);
   const auto turns = more ? in.number<std::uint32_t>() : 0;
-  if (turns > kTurnsMax || (more && turns == 0 && !message.slices_model)) return broken("epoch");
+  if (turns > kTurnsMax || (more && turns == 0)) return broken("epoch");
   for (std::uint32_t i = 0; i < turns && good && in.ok(); ++i) message.turns.push_back(numbers_of(in, good));
   good = good && named && message.epoch > 0 && message.parts > 0 && message.parts <= kPartsMax;
   return finished(in, good, std::move(message), "epoch");
@@ -223,6 +221,9 @@ Bytes encode(const JobNews& message) {
     case JobNews::What::log:
       out.sized(encode(message.log));
       break;
+    case JobNews::What::device:
+      out.sized(encode(message.device));
+      break;
     case JobNews::What::ended:
       put(out, message.good);
       out.number(static_cast<std::uint8_t>(message.code));
@@ -267,6 +268,10 @@ Result<JobNews> decode_job_news(ByteView body) {
     }
     case JobNews::What::log: {
       SAMOVAR_TRY(message.log, decode_log(in.sized(kPartBytesMax)));
+      break;
+    }
+    case JobNews::What::device: {
+      SAMOVAR_TRY(message.device, decode_device(in.sized(kPartBytesMax)));
       break;
     }
     case JobNews::What::ended: {

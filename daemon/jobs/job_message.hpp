@@ -67,9 +67,6 @@ struct JobEpoch {
   std::vector<std::vector<std::uint32_t>> block_rows;          // of all shards; only with its first epoch
   // Where blocks go round: those of this worker by pass, the first ones are `blocks`.
   std::vector<std::vector<std::uint32_t>> turns = {};
-  // Workers of all nodes are of this version, and make the model by slices. Without it, and without turns,
-  // what is written is what nodes of the version before understand.
-  bool slices_model = false;
 };
 
 struct JobStop {
@@ -85,7 +82,8 @@ struct JobNews {
     metric = 4,
     log = 5,
     ended = 6,
-    energy = 7
+    energy = 7,
+    device = 8
   };
   WorkerRef worker;
   What what = What::alive;
@@ -95,6 +93,7 @@ struct JobNews {
   StepMessage step;
   MetricMessage metric;
   LogMessage log;
+  DeviceMessage device;
   // ended
   bool good = false;
   Errc code = Errc::internal;

@@ -33,6 +33,7 @@
 #include "base/pool.hpp"
 #include "base/rng.hpp"
 #include "daemon/cluster/cluster.hpp"
+#include "daemon/jobs/device_probe.hpp"
 #include "daemon/jobs/energy_meter.hpp"
 #include "daemon/jobs/job_estimate.hpp"
 #include "daemon/jobs/job_history.hpp"
@@ -63,6 +64,7 @@ struct LocalModelsOptions {
   store::SpaceRules space;
   net::Exchange* exchange = nullptr;                         // also of a box alone: it speaks to itself
   std::function<std::vector<cluster::StorageNode>()> nodes;  // members, and who can be reached
+  std::function<DeviceFound()> device;                       // what this node has besides its processors
   unsigned jobs_at_once = 2;                                 // that this node looks after
   ZoneOffset zone_offset;                                    // of the box's time zone
   std::function<PowerFacts()> power_facts;
@@ -234,6 +236,7 @@ class LocalModels final : public ModelService {
   void tell_ready(Member& member);
   Task<void> work(MemberPtr member, JobPrepare order);
   Task<Result<bool>> work_until_end(MemberPtr member, JobPrepare order);
+  void choose_device(Member& member, unsigned attempt, TrainTask& task);
   Result<TrainTask> prepare(Member& member, const cluster::JobRecord& record) const;
   TrainHooks hooks_for(const MemberPtr& member);
   void tell_home(const Member& member, JobNews news);
@@ -311,6 +314,8 @@ class LocalModels final : public ModelService {
   std::map<std::string, RunPtr, std::less<>> runs_;
   std::uint64_t last_run_ = 0;  // the highest number that this node gave to one
   std::map<WorkerRef, MemberPtr> members_;
+  // Jobs that a GPU here failed: in which attempt, and why.
+  std::map<std::string, std::pair<unsigned, std::string>, std::less<>> without_device_;
   std::unique_ptr<PeerRelay> relay_;
   std::map<std::string, std::shared_ptr<Live>, std::less<>> live_;
   std::map<std::string, MonoTime> away_since_;  // nodes that cannot be reached, for the leader

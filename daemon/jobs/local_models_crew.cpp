@@ -20,8 +20,6 @@ using nlohmann::json;
 
 namespace {
 
-// From which version of commands on the workers of all nodes make the model by slices.
-constexpr unsigned kSlicesLevel = 6;
 constexpr std::chrono::milliseconds kTurn{50};
 constexpr std::chrono::milliseconds kNodesEvery{500};
 constexpr std::chrono::milliseconds kLiveEvery{500};
@@ -134,7 +132,6 @@ Result<void> LocalModels::settle(Run& run, const cluster::JobRecord& record) {
   const bool several = kTogether && !data_.replicas().alone() && cluster_.level() >= 3;
   map.parts = planned ? before.parts : several ? parts_for(map.shards) : 1;
   run.alone = !several && map.parts == 1;
-  run.slices_model = cluster_.level() >= kSlicesLevel;
   if (!several) run.rules.together = false;
   run.block_rows.assign(map.shards.size(), {});
   // Never one twice, also of runs that never came into the state: their workers may still be ending.
@@ -202,7 +199,6 @@ Task<Result<void>> LocalModels::announce(RunPtr run) {
   JobEpoch epoch;
   epoch.epoch = crew.epoch();
   epoch.parts = crew.map().parts;
-  epoch.slices_model = run->slices_model;
   for (const std::uint32_t number : crew.working())
     epoch.members.emplace_back(number, crew.find(number)->node);
   for (const auto& [number, node] : std::vector(epoch.members)) {
@@ -465,6 +461,16 @@ void LocalModels::on_news(const std::string& from, const JobNews& news) {
       if (leads || news.log.level != "info" || !run->crew->begun())
         log_line(run->job_id, news.log.level, news.log.text);
       break;
+    case JobNews::What::device: {
+      JobHistory& history = history_of(run->job_id);
+      // Without its device it goes on from the last checkpoint, in another worker under the same number.
+      const auto record = cluster_.job(run->job_id);
+      if (run->alone && run->crew->begun() && news.device.name.empty() && record)
+        history.cut_after(record->checkpoint_step);
+      history.computes_on(from, news.device);
+      run->live_due = true;
+      break;
+    }
     case JobNews::What::ended:
       if (!news.good && leads) run->committing = false;
       if (!news.good && !run->stop_told && run->end_state.empty() && (run->alone || is_fatal(news.code)))

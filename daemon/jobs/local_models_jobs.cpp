@@ -25,6 +25,8 @@ constexpr std::chrono::milliseconds kEndStep{20};
 // Of commands: nodes from here on know "power" in a spec, and more than one strategy and codec.
 constexpr unsigned kPowerLevel = 5;
 constexpr unsigned kRotateLevel = 6;
+constexpr unsigned kDeviceLevel = 7;
+constexpr unsigned kFrequentLevel = 7;
 constexpr unsigned kPriorityLevel = 4;
 
 Error no_job() { return {Errc::not_found, "there is no such job"}; }
@@ -89,6 +91,14 @@ Result<trainer::ParsedSpec> LocalModels::check(const cluster::Actor& actor, cons
         {"/strategy/rotate", "conflict",
          "A node of this cluster runs an earlier version, which cannot have other rows in "
          "each pass: update all nodes first, or leave this out."});
+  if (parsed.spec.device != trainer::Device::automatic && cluster_.level() < kDeviceLevel)
+    parsed.faults.push_back({"/device", "conflict",
+                             "A node of this cluster runs an earlier version, which knows no choice of "
+                             "devices: update all nodes first, or leave this out."});
+  if (parsed.spec.features.frequent_levels && cluster_.level() < kFrequentLevel)
+    parsed.faults.push_back({"/features/frequent_levels", "conflict",
+                             "A node of this cluster runs an earlier version, which does not know this "
+                             "setting: update all nodes first, or leave this out."});
   if (!parsed.spec.name.empty()) {
     const auto model = cluster_.model(parsed.spec.name);
     if (auto named = cluster::check_model_name(parsed.spec.name); !named)
@@ -201,6 +211,11 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
     job.metric = text_of(summary, "metric");
     if (const auto best = summary.find("best"); best != summary.end() && best->is_number())
       job.best = best->get<double>();
+    if (const auto devices = summary.find("devices"); devices != summary.end()) {
+      JobHistory kept;
+      kept.read_devices(*devices);
+      for (const auto& [id, one] : kept.devices) job.devices.push_back(one);
+    }
   }
   if (job.state == JobState::done) job.share = 1;
   if (const auto history = histories_.find(record.id); history != histories_.end()) {
@@ -212,6 +227,8 @@ Job LocalModels::shown(const cluster::JobRecord& record) const {
     job.rows = std::max(job.rows, seen.rows);
     job.pass = std::max(job.pass, seen.pass);
     job.started_at = seen.started_at;
+    if (!seen.devices.empty()) job.devices.clear();
+    for (const auto& [id, one] : seen.devices) job.devices.push_back(one);
     if (!seen.metric().empty()) {
       job.metric = seen.metric();
       job.best = seen.best();

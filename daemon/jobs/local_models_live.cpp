@@ -115,6 +115,7 @@ void LocalModels::tell_live(Run& run, bool over) {
                     {"box_joules", history.box_joules},
                     {"box_seconds", history.box_seconds},
                     {"speed_share", history.speed_share},
+                    {"devices", history.devices_json()},
                     {"waiting_for", job.waiting_for},
                     {"started", history.started_at ? history.started_at->time_since_epoch().count() : 0},
                     {"workers", std::move(workers)},
@@ -157,6 +158,7 @@ void LocalModels::on_live(const std::string& from, const JobLive& message) {
     history.box_joules = number_of(all, "box_joules").value_or(0);
     history.box_seconds = number_of(all, "box_seconds").value_or(0);
     history.speed_share = number_of(all, "speed_share").value_or(1);
+    if (const auto devices = all.find("devices"); devices != all.end()) history.read_devices(*devices);
     if (const auto started = all.at("started").get<std::int64_t>(); started > 0)
       history.started_at = WallTime(std::chrono::microseconds(started));
     live->shown = std::move(job);

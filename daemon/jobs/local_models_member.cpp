@@ -17,6 +17,7 @@
 #include "daemon/store/shard_file.hpp"
 #include "security/aead.hpp"
 #include "security/hash.hpp"
+#include "trainer/spec_device.hpp"
 
 namespace samovar::jobs {
 
@@ -414,6 +415,26 @@ Result<TrainTask> LocalModels::prepare(Member& member, const cluster::JobRecord&
   return task;
 }
 
+// What the job asks for, and what this node has.
+void LocalModels::choose_device(Member& member, unsigned attempt, TrainTask& task) {
+  const auto asked = trainer::parse_spec(json::parse(member.spec_json, nullptr, false), nullptr).spec;
+  const DeviceFound device = options_.device ? options_.device() : DeviceFound{};
+  if (asked.device == trainer::Device::gpu && device.name.empty()) {
+    task.no_device = device.trouble.empty() ? "no GPU answers" : device.trouble;
+    return;
+  }
+  const auto plan = trainer::plan_device(asked, member.size.rows, device.generation);
+  task.no_device = plan.why;
+  if (!plan.gpu) return;
+  const auto failed = without_device_.find(member.ref.job_id);
+  if (failed != without_device_.end() && failed->second.first == attempt) {
+    task.no_device = failed->second.second;
+    return;
+  }
+  member.on_device = true;
+  task.plugin = device.plugin;
+}
+
 // True when this worker delivered the model.
 Task<Result<bool>> LocalModels::work_until_end(MemberPtr member, JobPrepare order) {
   const auto record = cluster_.job(member->ref.job_id);
@@ -448,6 +469,10 @@ Task<Result<bool>> LocalModels::work_until_end(MemberPtr member, JobPrepare orde
     tell_home(*member, std::move(news));
   }
   if (held->checkpoint_path.empty()) held->job.checkpoint_step = 0;
+  // For a moment after a start of the node.
+  while (options_.device && options_.device().pending && !stopping_ && !member->signals.kill.load())
+    co_await jobs::pause(loop_, kAnswerStep);
+  choose_device(*member, record->attempt, *held);
   auto work = [this, held, member, hooks = hooks_for(member)]() -> Result<TrainedMessage> {
     const std::string model = held->model_dir + "/" + output_name(OutputKind::model, 0);
     SAMOVAR_TRY(auto trained,
@@ -497,7 +522,6 @@ TrainHooks LocalModels::hooks_for(const MemberPtr& member) {
     for (const auto& [number, node] : epoch.members) job.members.push_back(number);
     job.blocks = epoch.blocks;
     job.turns = epoch.turns;
-    job.slices_model = epoch.slices_model;
     job.block_rows = epoch.block_rows;
     if (job.joining) job.checkpoint_step = 0;
     return {};
@@ -528,6 +552,18 @@ TrainHooks LocalModels::hooks_for(const MemberPtr& member) {
     JobNews news;
     news.what = JobNews::What::log;
     news.log = message;
+    told(std::move(news));
+  };
+  hooks.device = [this, told, member](const DeviceMessage& message) {
+    // The job's next worker here does without, unless somebody starts it anew.
+    if (message.name.empty())
+      loop_.post([this, member, why = message.trouble] {
+        const auto record = cluster_.job(member->ref.job_id);
+        if (member->on_device && record) without_device_[record->id] = {record->attempt, why};
+      });
+    JobNews news;
+    news.what = JobNews::What::device;
+    news.device = message;
     told(std::move(news));
   };
   // The worker waits for this: what it hears is kept is kept.

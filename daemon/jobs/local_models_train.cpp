@@ -103,6 +103,7 @@ std::string LocalModels::summary_of(const std::string& job_id, const JobSize& si
     summary["joules_estimated"] = history.joules_estimated;
     summary["joules_error"] = history.joules_error;
     summary["speed_share"] = history.speed_share;
+    if (!history.devices.empty()) summary["devices"] = history.devices_json();
     if (history.box_seconds > 0) summary["box_watts"] = history.box_joules / history.box_seconds;
     if (!summary.contains("rows")) summary["rows"] = history.rows;
     if (!summary.contains("passes")) summary["passes"] = history.pass;

@@ -50,7 +50,6 @@ struct LocalModels::Run {
   };
   std::map<std::string, Full> full;  // nodes that had no room for its worker
   std::optional<Error> fatal;        // nobody can do better: the job failed
-  bool slices_model = false;         // decided once: workers that come later do as the others
   bool woken = false;
   std::function<void(bool)> wake;
   MonoTime live_at{};  // the others were last told
@@ -93,6 +92,7 @@ struct LocalModels::Member {
   std::uint64_t epoch = 0;               // it was last told of
   bool up = false;                       // in its sandbox
   bool begun = false;
+  bool on_device = false;  // started with one
   bool committing = false;
   bool ended = false;
   std::optional<Error> failure;  // of what was done beside the worker

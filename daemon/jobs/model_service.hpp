@@ -59,6 +59,14 @@ struct JobWorker {
   std::string error;
 };
 
+// What a node's workers of a job computed on, the last one.
+struct JobDevice {
+  std::string node_id;
+  std::string name;  // "cuda Orin", "cpu neon"; empty: not known yet
+  std::string note;  // why not, or no longer, on a GPU; a part of a sentence
+  friend bool operator==(const JobDevice&, const JobDevice&) = default;
+};
+
 struct JobEvent {
   std::uint64_t seq = 0;
   WallTime at{};
@@ -96,6 +104,7 @@ struct Job {
   std::optional<WallTime> started_at;
   std::string waiting_for;  // a sentence while too few nodes are there
   std::vector<JobWorker> workers;
+  std::vector<JobDevice> devices;   // by node
   std::vector<JobEvent> events;     // the last ones
   std::optional<JobPower> power;    // nothing: it asked for nothing
   std::optional<double> box_watts;  // all nodes, with those at rest, on average while it ran

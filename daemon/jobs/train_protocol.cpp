@@ -149,7 +149,7 @@ Bytes encode(const TrainJob& message) {
   out.number(message.checkpoint_ms);
   out.number(message.checkpoint_steps);
   out.number(message.member);
-  out.number(static_cast<std::uint8_t>((message.joining ? 1 : 0) + (message.slices_model ? 2 : 0)));
+  out.number(static_cast<std::uint8_t>(message.joining ? 1 : 0));
   out.number(message.epoch);
   put(out, message.members);
   put(out, message.blocks);
@@ -181,9 +181,8 @@ Result<TrainJob> decode_train_job(ByteView body) {
   job.checkpoint_steps = in.number<std::uint64_t>();
   bool listed = true;
   job.member = in.number<std::uint32_t>();
-  const auto flags = in.number<std::uint8_t>();
-  job.joining = (flags & 1) != 0;
-  job.slices_model = (flags & 2) != 0;
+  const auto joining = in.number<std::uint8_t>();
+  job.joining = joining != 0;
   job.epoch = in.number<std::uint64_t>();
   job.members = numbers(in, kMembersMax, listed);
   job.blocks = numbers(in, kBlockNumbersMax, listed);
@@ -197,7 +196,7 @@ Result<TrainJob> decode_train_job(ByteView body) {
   job.data_key = key(in);
   job.job_key = key(in);
   job.model_key = key(in);
-  listed = listed && flags <= 3 && rises(job.members) && rises(job.blocks) && job.parts > 0 &&
+  listed = listed && joining <= 1 && rises(job.members) && rises(job.blocks) && job.parts > 0 &&
            (job.block_rows.empty() || job.block_rows.size() == job.shards);
   const bool good = listed && job.threads > 0 && job.threads <= kThreadsMax &&
                     job.shards <= ingest::kWorkerShardsMax && job.checkpoint_step < kStepsMax;
@@ -384,6 +383,22 @@ Result<LogMessage> decode_log(ByteView body) {
   message.text = text(in, kLogTextBytesMax);
   const bool good = message.level == "info" || message.level == "warn" || message.level == "error";
   return finished(in, good, std::move(message), "log");
+}
+
+Bytes encode(const DeviceMessage& message) {
+  Bytes body;
+  WireWriter out(body);
+  put(out, message.name);
+  put(out, message.trouble);
+  return body;
+}
+
+Result<DeviceMessage> decode_device(ByteView body) {
+  WireReader in(body);
+  DeviceMessage message;
+  message.name = text(in, ingest::kDeviceNameBytesMax);
+  message.trouble = text(in, ingest::kDeviceTroubleBytesMax);
+  return finished(in, true, std::move(message), "device");
 }
 
 Bytes encode(const TrainedMessage& message) {

@@ -10,7 +10,8 @@
 //                      ◀──────────    output (descriptor, new and empty)
 //   saved              ──────────▶    sealed and synced
 //                      ◀──────────    kept                             … it is committed, or why not
-//   step, metric, log  ──────────▶
+//   step, metric, log,
+//   device             ──────────▶
 //                      ◀──────────    stop                             at any time: a last checkpoint, then
 //                      the end
 //   trained | scored | finished | failed ───▶    the end
@@ -69,8 +70,7 @@ struct TrainJob {
   std::uint64_t checkpoint_steps = 0;  // tests: after so many updates instead
   // Among workers of other nodes: its number, from 1 on; 0: alone.
   std::uint32_t member = 0;
-  bool joining = false;       // the others are at work already
-  bool slices_model = false;  // they make the model of all by slices
+  bool joining = false;  // the others are at work already
   std::uint64_t epoch = 0;
   std::vector<std::uint32_t> members;                  // ascending, itself included
   std::vector<std::uint32_t> blocks;                   // its own
@@ -145,6 +145,12 @@ struct LogMessage {
   std::string text;
 };
 
+// Where it computes from now on.
+struct DeviceMessage {
+  std::string name;     // of a table: "cuda Orin", "cpu neon"; empty: nowhere any more
+  std::string trouble;  // why not, or no longer, on the device that it was given; a part of a sentence
+};
+
 struct TrainedMessage {
   std::string headline_json;
   std::string signature_json;
@@ -200,6 +206,7 @@ Bytes encode(const SavedFile& message);
 Bytes encode(const StepMessage& message);
 Bytes encode(const MetricMessage& message);
 Bytes encode(const LogMessage& message);
+Bytes encode(const DeviceMessage& message);
 Bytes encode(const TrainedMessage& message);
 Bytes encode(const ScoredMessage& message);
 Bytes encode(const PeerFrame& message);
@@ -217,6 +224,7 @@ Result<SavedFile> decode_saved(ByteView body);
 Result<StepMessage> decode_step(ByteView body);
 Result<MetricMessage> decode_metric(ByteView body);
 Result<LogMessage> decode_log(ByteView body);
+Result<DeviceMessage> decode_device(ByteView body);
 Result<TrainedMessage> decode_trained(ByteView body);
 Result<ScoredMessage> decode_scored(ByteView body);
 Result<PeerFrame> decode_peer_frame(ByteView body);

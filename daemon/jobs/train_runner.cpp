@@ -21,6 +21,7 @@ using ingest::MessageType;
 
 constexpr std::chrono::milliseconds kListenStep{50};
 constexpr std::chrono::seconds kReadyMax{30};
+constexpr std::chrono::seconds kDeviceReadyMax{90};  // a driver begins, and loads what it runs
 constexpr std::chrono::minutes kSilenceMax{10};
 constexpr std::chrono::minutes kUnreadMax{5};  // of what it is told; its socket holds a good deal by itself
 constexpr std::chrono::seconds kStopMax{60};   // a last checkpoint may be large
@@ -114,13 +115,16 @@ class Talk {
   Talk& operator=(const Talk&) = delete;
 
   // Until its sandbox is closed.
-  Result<void> start(const WorkerOptions& options, std::uint64_t memory_mib) {
-    SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib, options.dial));
-    SAMOVAR_TRY(const Frame ready, next(kReadyMax, "the worker does not start"));
+  Result<ingest::WorkerReady> start(const WorkerOptions& options, std::uint64_t memory_mib,
+                                    const std::string& plugin = {}) {
+    SAMOVAR_TRY(worker_, WorkerProcess::start(options.program, memory_mib, options.dial, plugin));
+    SAMOVAR_TRY(const Frame ready,
+                next(plugin.empty() ? kReadyMax : kDeviceReadyMax, "the worker does not start"));
     if (ready.type == MessageType::failed) return said(ready);
-    if (ready.type != MessageType::ready || !ingest::decode_ready(ready.body))
-      return broken("its first message");
-    return {};
+    if (ready.type != MessageType::ready) return broken("its first message");
+    auto decoded = ingest::decode_ready(ready.body);
+    if (!decoded) return broken("its first message");
+    return *std::move(decoded);
   }
   // Its peers are heard from here on: it knows of them.
   Result<void> begin(MessageType type, Bytes job) {
@@ -141,7 +145,7 @@ class Talk {
     auto sent = worker_->channel().offer(type, std::move(body), std::move(descriptor));
     if (sent || sent.error().code() == Errc::busy) return {};
     if (sent.error().code() != Errc::io) return sent;
-    return death(worker_->finish());
+    return died();
   }
 
   Result<void> give(MessageType type, Result<Descriptor> file) {
@@ -166,6 +170,10 @@ class Talk {
     return disk_.sync_dir(path.substr(0, path.rfind('/')));
   }
 
+  // How it ended, if it did so without a word.
+  std::optional<int> wait_status() const noexcept { return wait_status_; }
+  bool stop_asked() const noexcept { return signals_.kill.load() || signals_.stop.load(); }
+
   static Error said(const Frame& frame) {
     auto failed = ingest::decode_failed(frame.body);
     if (!failed) return broken("its last words");
@@ -173,6 +181,11 @@ class Talk {
   }
 
  private:
+  Error died() {
+    wait_status_ = worker_->finish();
+    return death(*wait_status_);
+  }
+
   Result<Frame> next(Duration silence_max, const char* too_slow) {
     const MonoTime begin = real_clock().mono();
     for (;;) {
@@ -189,7 +202,7 @@ class Talk {
         for (auto& [type, body] : line_->take()) SAMOVAR_CHECK(tell(type, std::move(body)));
       if (!worker_->channel().check_read(kUnreadMax)) return unread();
       auto frame = worker_->channel().receive(kListenStep);
-      if (!frame && frame.error().code() == Errc::io) return death(worker_->finish());
+      if (!frame && frame.error().code() == Errc::io) return died();
       if (!frame) return broken(frame.error().message());
       if (*frame) return **std::move(frame);
       if (now - begin > silence_max) return Error{Errc::timeout, too_slow};
@@ -201,7 +214,26 @@ class Talk {
   const std::shared_ptr<WorkerLine> line_;
   std::unique_ptr<WorkerProcess> worker_;
   std::optional<MonoTime> stop_told_;
+  std::optional<int> wait_status_;
 };
+
+namespace {
+
+// What a device is to blame for when its worker is gone. Memory that ran out is everybody's.
+std::string trouble_of(std::optional<int> wait_status, const Error& error) {
+  if (error.code() == Errc::timeout) return "the GPU or its driver does not answer any more";
+  if (!wait_status) return "";
+  if (WIFSIGNALED(*wait_status)) {
+    if (WTERMSIG(*wait_status) == SIGKILL) return "";
+    if (WTERMSIG(*wait_status) == SIGSYS)
+      return "the GPU's driver asked the system for something that the sandbox refuses (the kernel's log, "
+             "type=1326, has the number of the call)";
+    return "the GPU's driver crashed";
+  }
+  return "the GPU's driver ended the worker";
+}
+
+}  // namespace
 
 std::vector<std::string> checkpoint_names(std::uint64_t step) {
   const std::string name = output_name(OutputKind::checkpoint, step);
@@ -215,20 +247,76 @@ class TrainRun {
   TrainRun(Disk& disk, TrainTask task, const WorkerSignals& signals, const TrainHooks& hooks)
       : disk_(disk),
         task_(std::move(task)),
+        signals_(signals),
         hooks_(hooks),
-        talk_(disk, signals, task_.line),
-        kept_(task_.checkpoint_path) {}
+        kept_(task_.checkpoint_path),
+        kept_step_(task_.checkpoint_path.empty() ? 0 : task_.job.checkpoint_step) {}
 
   Result<TrainedMessage> run(const WorkerOptions& options) {
     task_.job.failpoints = options.failpoints;
     dial_ = options.dial;
-    SAMOVAR_CHECK(talk_.start(options, task_.memory_mib));
+    if (!task_.no_device.empty()) do_without(task_.no_device, "this node trains on the CPU");
+    SAMOVAR_CHECK(start(options));
     if (hooks_.begin) SAMOVAR_CHECK(hooks_.begin(task_.job));
-    SAMOVAR_CHECK(talk_.begin(MessageType::train, encode(task_.job)));
+    auto trained = work();
+    if (trained || !on_device_ || talk_->stop_asked()) return trained;
+    if (trouble_.empty()) trouble_ = trouble_of(talk_->wait_status(), trained.error());
+    if (trouble_.empty()) return trained;
+    // Among others this one cannot begin again by itself: they know where it was.
+    if (task_.job.member > 0) {
+      do_without(trouble_, "the next worker of this node trains on the CPU");
+      return trained;
+    }
+    do_without(trouble_, kept_step_ > 0 ? "goes on from the checkpoint at step " +
+                                              std::to_string(kept_step_) + " on the CPU"
+                                        : "begins anew on the CPU");
+    task_.checkpoint_path = kept_;
+    task_.job.checkpoint_step = kept_step_;
+    rows_.reset();
+    SAMOVAR_CHECK(start_on_cpu(options));
+    return work();
+  }
+
+ private:
+  // Until a worker's sandbox is closed, with a device or without.
+  Result<void> start(const WorkerOptions& options) {
+    if (task_.plugin.empty()) return start_on_cpu(options);
+    talk_.emplace(disk_, signals_, task_.line);
+    auto ready = talk_->start(options, task_.memory_mib, task_.plugin);
+    if (ready && !ready->device.empty()) {
+      on_device_ = true;
+      return {};
+    }
+    if (talk_->stop_asked()) return Error{Errc::conflict, "stopped"};
+    std::string why = ready ? ready->trouble : trouble_of(talk_->wait_status(), ready.error());
+    if (why.empty()) why = ready ? "the GPU does not answer" : ready.error().message();
+    do_without(why, "this node trains on the CPU");
+    // Another process: of a driver that began and failed threads may be left, and this sandbox is the wider
+    // one.
+    return start_on_cpu(options);
+  }
+
+  Result<void> start_on_cpu(const WorkerOptions& options) {
+    on_device_ = false;
+    trouble_.clear();
+    talk_.emplace(disk_, signals_, task_.line);
+    SAMOVAR_CHECK(talk_->start(options, task_.memory_mib));
+    return {};
+  }
+
+  void do_without(const std::string& why, const std::string& then) {
+    std::string text = why + ": " + then + ".";
+    if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    hooks_.log(LogMessage{"warn", text.substr(0, kLogTextBytesMax)});
+    if (hooks_.device) hooks_.device(DeviceMessage{"", why.substr(0, ingest::kDeviceTroubleBytesMax)});
+  }
+
+  Result<TrainedMessage> work() {
+    SAMOVAR_CHECK(talk_->begin(MessageType::train, encode(task_.job)));
     if (hooks_.begun) hooks_.begun();
     SAMOVAR_FAILPOINT_ERROR("jobs.train.begun");
     for (;;) {
-      SAMOVAR_TRY(Frame frame, talk_.next());
+      SAMOVAR_TRY(Frame frame, talk_->next());
       if (frame.type == MessageType::failed) return Talk::said(frame);
       if (frame.type == MessageType::trained) return finish(frame);
       if (frame.type == MessageType::finished && task_.job.member > 0) {
@@ -240,7 +328,19 @@ class TrainRun {
     }
   }
 
- private:
+  // Where the worker says it computes. Of one without a device that is told and no more.
+  void take_device(const DeviceMessage& message) {
+    if (message.name.empty() && on_device_) {
+      trouble_ = message.trouble;  // an error follows
+      return;
+    }
+    if (on_device_ && !message.trouble.empty())
+      hooks_.log(LogMessage{"warn", "This node trains on the CPU: " + message.trouble + "."});
+    else if (on_device_)
+      hooks_.log(LogMessage{"info", "Computes on " + message.name + "."});
+    if (hooks_.device) hooks_.device(message);
+  }
+
   Result<void> hear(Frame& frame) {
     switch (frame.type) {
       case MessageType::step: {
@@ -260,6 +360,11 @@ class TrainRun {
         hooks_.log(message);
         return {};
       }
+      case MessageType::device: {
+        SAMOVAR_TRY(const DeviceMessage message, decode_device(frame.body));
+        take_device(message);
+        return {};
+      }
       case MessageType::peer_send: {
         if (!hooks_.peer) return broken("another message");
         SAMOVAR_TRY(PeerFrame message, decode_peer_frame(frame.body));
@@ -274,11 +379,11 @@ class TrainRun {
       }
       case MessageType::want_input: {
         SAMOVAR_TRY(const WantInput want, decode_want_input(frame.body));
-        return talk_.give(MessageType::input, input(want));
+        return talk_->give(MessageType::input, input(want));
       }
       case MessageType::want_output: {
         SAMOVAR_TRY(const WantOutput want, decode_want_output(frame.body));
-        return talk_.give(MessageType::output, output(want));
+        return talk_->give(MessageType::output, output(want));
       }
       case MessageType::saved: {
         SAMOVAR_TRY(const SavedFile saved, decode_saved(frame.body));
@@ -319,31 +424,36 @@ class TrainRun {
   Result<void> keep(const SavedFile& saved) {
     if (saved.kind != OutputKind::checkpoint) return broken("a file that is kept at the end");
     const std::string path = path_of(saved.kind, saved.number);
-    SAMOVAR_CHECK(talk_.check(path, saved));
+    SAMOVAR_CHECK(talk_->check(path, saved));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.synced");
     if (auto committed = hooks_.checkpoint(saved, path.substr(path.rfind('/') + 1)); !committed)
-      return talk_.refuse(MessageType::kept, committed.error());
+      return talk_->refuse(MessageType::kept, committed.error());
     SAMOVAR_FAILPOINT_ERROR("jobs.train.checkpoint.committed");
     if (!kept_.empty() && kept_ != path)
       ignore(disk_.remove(kept_), "the next run removes what it does not need");
     kept_ = path;
-    return talk_.tell(MessageType::kept, encode(Reply{}));
+    kept_step_ = saved.number;
+    return talk_->tell(MessageType::kept, encode(Reply{}));
   }
 
   Result<TrainedMessage> finish(const Frame& frame) {
     SAMOVAR_TRY(TrainedMessage trained, decode_trained(frame.body));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.trained");
-    SAMOVAR_CHECK(talk_.check(path_of(OutputKind::model, 0), trained.model));
-    SAMOVAR_CHECK(talk_.check(path_of(OutputKind::evaluation, 0), trained.evaluation));
+    SAMOVAR_CHECK(talk_->check(path_of(OutputKind::model, 0), trained.model));
+    SAMOVAR_CHECK(talk_->check(path_of(OutputKind::evaluation, 0), trained.evaluation));
     SAMOVAR_FAILPOINT_ERROR("jobs.train.model.synced");
     return trained;
   }
 
   Disk& disk_;
   TrainTask task_;
+  const WorkerSignals& signals_;
   const TrainHooks& hooks_;
-  Talk talk_;
-  std::string kept_;  // the committed checkpoint's path
+  std::optional<Talk> talk_;     // with the worker of now
+  bool on_device_ = false;       // it has one
+  std::string trouble_;          // of the device, as the worker said; then it ends
+  std::string kept_;             // the committed checkpoint's path
+  std::uint64_t kept_step_ = 0;  // and its step
   std::shared_ptr<WorkerDial> dial_;
   std::optional<std::uint64_t> rows_;  // as last told; those before a checkpoint were not trained on now
 };

@@ -55,6 +55,8 @@ struct TrainTask {
   std::function<Result<void>()> make_model_dir;  // when the worker is the one to deliver
   TrainJob job;
   std::uint64_t memory_mib = 0;  // of the process
+  std::string plugin;            // of a device to compute on; empty: the CPU
+  std::string no_device;         // why, when a device was asked for; a part of a sentence
   // Errc::no_space: no further file is opened.
   std::function<Result<void>()> check_room;
   std::shared_ptr<WorkerLine> line;  // shared: the loop has it, too; null for a worker without peers
@@ -70,12 +72,18 @@ struct TrainHooks {
   std::function<void(const StepMessage&)> step;
   std::function<void(const MetricMessage&)> metric;
   std::function<void(const LogMessage&)> log;
+  // Where it computes; a name that is empty: the device is given up, and why.
+  std::function<void(const DeviceMessage&)> device;
   // It is on the disk, synced; returns once it is committed.
   std::function<Result<void>(const SavedFile&, const std::string& name)> checkpoint;
 };
 
 // Errc::conflict after a stop or a kill that was asked for. What is told of model and evaluation was checked
 // against the files.
+//
+// A device that does not open, or that fails a worker which is alone, is done without: another worker goes on
+// from the last checkpoint on the CPU, and the log says so. One of several workers ends with an error after
+// `device` was told: its home has another one join.
 Result<TrainedMessage> run_train_worker(Disk& disk, const WorkerOptions& options, TrainTask task,
                                         const WorkerSignals& signals, const TrainHooks& hooks);
 

@@ -40,7 +40,8 @@ struct SpawnSetup {
 };
 
 // posix_spawn, not fork: this process has threads, and their locks would be copied as they stand.
-int spawn_worker(const std::string& program, std::uint64_t memory_mib, int socket, pid_t& pid) {
+int spawn_worker(const std::string& program, std::uint64_t memory_mib, std::string plugin, int socket,
+                 pid_t& pid) {
   SpawnSetup setup;
   for (int fd = 0; fd < 3; ++fd)
     setup.keep(posix_spawn_file_actions_addopen(&setup.actions, fd, "/dev/null", O_RDWR, 0));
@@ -57,10 +58,15 @@ int spawn_worker(const std::string& program, std::uint64_t memory_mib, int socke
   if (setup.error != 0) return setup.error;
   char name[] = "samovar-worker";
   std::string memory = std::to_string(memory_mib);
-  char* arguments[] = {name, memory_mib > 0 ? memory.data() : nullptr, nullptr};
-  // The one library that looks there would make threads before the sandbox is closed.
+  const bool device = memory_mib > 0 && !plugin.empty();
+  char* arguments[] = {name, memory_mib > 0 ? memory.data() : nullptr, device ? plugin.data() : nullptr,
+                       nullptr};
+  // The one library that looks there would make threads before the sandbox is closed. CUDA is to load all its
+  // kernels before that, and to look for no cache of them.
   char blas[] = "OPENBLAS_NUM_THREADS=1";
-  char* environment[] = {blas, nullptr};
+  char eager[] = "CUDA_MODULE_LOADING=EAGER";
+  char uncached[] = "CUDA_CACHE_DISABLE=1";
+  char* environment[] = {blas, device ? eager : nullptr, device ? uncached : nullptr, nullptr};
   return posix_spawn(&pid, program.c_str(), &setup.actions, &setup.attributes, arguments, environment);
 }
 
@@ -68,7 +74,8 @@ int spawn_worker(const std::string& program, std::uint64_t memory_mib, int socke
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
                                                             std::uint64_t memory_mib,
-                                                            std::shared_ptr<WorkerDial> dial) {
+                                                            std::shared_ptr<WorkerDial> dial,
+                                                            const std::string& plugin) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{Errc::io, "no socket for samovar-worker: " + std::generic_category().message(errno)};
@@ -80,7 +87,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
     theirs = std::move(moved);
   }
   pid_t pid = -1;
-  if (const int error = spawn_worker(program, memory_mib, theirs.get(), pid); error != 0)
+  if (const int error = spawn_worker(program, memory_mib, plugin, theirs.get(), pid); error != 0)
     return Error{Errc::unsupported, "the program " + program +
                                         ", which reads files and trains, cannot be started (" +
                                         std::generic_category().message(error) +

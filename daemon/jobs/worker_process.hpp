@@ -18,10 +18,11 @@ class WorkerProcess {
  public:
   // Errors name what to do about a program that is missing or cannot run.
   // `memory_mib`: what it may have; 0: as much as reading a file takes. `dial`: how much it may work; null:
-  // all.
+  // all. `plugin`: of a device that it opens before its sandbox closes; empty: none. Takes memory_mib.
   static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program,
                                                       std::uint64_t memory_mib = 0,
-                                                      std::shared_ptr<WorkerDial> dial = nullptr);
+                                                      std::shared_ptr<WorkerDial> dial = nullptr,
+                                                      const std::string& plugin = {});
   // Kills what still runs.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;

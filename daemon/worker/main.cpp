@@ -8,10 +8,12 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "base/failpoint.hpp"
 #include "daemon/ingest/worker_channel.hpp"
+#include "daemon/worker/device.hpp"
 #include "daemon/worker/job.hpp"
 #include "daemon/worker/sandbox.hpp"
 #include "daemon/worker/score.hpp"
@@ -53,11 +55,11 @@ void arm_failpoints([[maybe_unused]] const std::string& specs) {
 #endif
 }
 
-Result<void> train(ingest::WorkerChannel& channel, ingest::Frame& frame) {
+Result<void> train(ingest::WorkerChannel& channel, ingest::Frame& frame, const Device* device) {
   SAMOVAR_TRY(const auto job, jobs::decode_train_job(frame.body));
   security::wipe(MutableBytes(frame.body));
   arm_failpoints(job.failpoints);
-  return train_model(channel, job);
+  return train_model(channel, job, device != nullptr ? device->table() : nullptr);
 }
 
 Result<void> score(ingest::WorkerChannel& channel, ingest::Frame& frame) {
@@ -94,11 +96,11 @@ constexpr const char* kModelTooLarge =
     "columns with very many levels, or give fewer classes";
 
 // Libraries throw; the largest surprise is memory, which is bounded here.
-Result<void> run(ingest::WorkerChannel& channel) {
+Result<void> run(ingest::WorkerChannel& channel, const Device* device) {
   SAMOVAR_TRY(auto frame, first_message(channel));
   const MessageType type = frame.type;
   try {
-    if (type == MessageType::train) return train(channel, frame);
+    if (type == MessageType::train) return train(channel, frame, device);
     if (type == MessageType::score) return score(channel, frame);
     if (type == MessageType::job) return read_in(channel, frame);
     return Error{Errc::corrupt, "another message was expected"};
@@ -111,18 +113,39 @@ Result<void> run(ingest::WorkerChannel& channel) {
   }
 }
 
-int work(std::uint64_t memory_mib) {
+// What is said of it before any key is sent.
+ingest::WorkerReady ready_with(const SandboxState& sandbox, Device* device) {
+  ingest::WorkerReady ready{sandbox.own_network, "", 0, ""};
+  if (device == nullptr) return ready;
+  // Behind the door once more, or it would be found out in the middle of a training.
+  if (device->prove()) {
+    ready.device = std::string(device->table()->name).substr(0, ingest::kDeviceNameBytesMax);
+    ready.generation = device->table()->generation;
+  }
+  ready.trouble = device->trouble().substr(0, ingest::kDeviceTroubleBytesMax);
+  return ready;
+}
+
+int work(std::uint64_t memory_mib, const char* plugin) {
   if (auto ready = security::init(); !ready) return kExitFailure;
   SandboxLimits limits;
   if (memory_mib > 0) limits.data_bytes_max = memory_mib << 20;
-  const auto sandbox = enter_sandbox(limits);
+  std::optional<Device> device;
+  OpenDevice open_device;
+  if (plugin != nullptr) {
+    // Cells are on the device then, and a third of that is left for their mean and the rows.
+    device.emplace(plugin, limits.data_bytes_max / 3 * 2);
+    open_device = [&device] { return device->open(); };
+  }
+  const auto sandbox = enter_sandbox(limits, open_device);
   ingest::WorkerChannel channel{ingest::Descriptor(ingest::kWorkerDescriptor)};
   auto done = Result<void>{};
+  Device* const opened = device ? &*device : nullptr;
   if (!sandbox) {
     done = sandbox.error();
   } else {
-    done = channel.send(MessageType::ready, encode(ingest::WorkerReady{sandbox->own_network}));
-    if (done) done = run(channel);
+    done = channel.send(MessageType::ready, encode(ready_with(*sandbox, opened)));
+    if (done) done = run(channel, opened);
   }
   if (done) return 0;
   ingest::WorkerFailed failed{done.error().code(), done.error().message().substr(0, 4000)};
@@ -138,13 +161,14 @@ int main(int argc, char** argv) {
     std::puts("samovar-worker " SAMOVAR_VERSION);
     return 0;
   }
-  // How much memory it may have, in MiB, is all it is told; it bounds itself before anything else.
+  // How much memory it may have, in MiB, and where a device's plug-in lies, is all it is told; it bounds
+  // itself before anything else.
   std::uint64_t memory_mib = 0;
-  const bool told = argc == 2 && samovar::worker::parse_memory(argv[1], memory_mib);
+  const bool told = (argc == 2 || argc == 3) && samovar::worker::parse_memory(argv[1], memory_mib);
   if ((argc != 1 && !told) || !samovar::worker::has_socket()) {
     std::fputs("samovar-worker is started by samovard and does nothing by itself\n", stderr);
     return samovar::worker::kExitUsage;
   }
   // Without destructors of static objects: nothing is left to save, and the sandbox allows little.
-  ::_exit(samovar::worker::work(memory_mib));
+  ::_exit(samovar::worker::work(memory_mib, argc == 3 ? argv[2] : nullptr));
 }

@@ -70,6 +70,12 @@ class Observer final : public trainer::TrainObserver {
     ignore(exchange_.say(MessageType::log, message), "a closed socket is noticed by the next progress");
   }
 
+  void computes_on(std::string_view name, std::string_view trouble) override {
+    const jobs::DeviceMessage message{cut(name, ingest::kDeviceNameBytesMax),
+                                      cut(trouble, ingest::kDeviceTroubleBytesMax)};
+    ignore(exchange_.say(MessageType::device, message), "a closed socket is noticed by the next progress");
+  }
+
   Result<void> checkpoint(std::uint64_t step, const trainer::CheckpointPieces& pieces) override {
     begun_ = true;
     SAMOVAR_TRY(const auto file, exchange_.seal(job_.job_key, job_.job_id, OutputKind::checkpoint,
@@ -123,8 +129,8 @@ bool is_foreign(Errc code) {
 
 class Training {
  public:
-  Training(Exchange& exchange, const jobs::TrainJob& job)
-      : exchange_(exchange), job_(job), observer_(exchange, job) {}
+  Training(Exchange& exchange, const jobs::TrainJob& job, const kernels::Table* table)
+      : exchange_(exchange), job_(job), table_(table), observer_(exchange, job) {}
 
   Result<trainer::Trained> run() {
     auto trained = train();
@@ -140,6 +146,9 @@ class Training {
     auto parsed = trainer::parse_spec(json, &schema);
     if (!parsed.faults.empty()) return Error{Errc::invalid, parsed.faults.front().detail};
     trainer::TrainOptions options = options_of(job_);
+    options.table = table_;
+    // With a device the solver says where it computes; without one there is but one place.
+    if (table_ == nullptr) observer_.computes_on(kernels::cpu().name, "");
     if (job_.member == 0) {
       SAMOVAR_TRY(source_, ShardSource::open(exchange_, job_.dataset_id, job_.dataset_version, job_.shards,
                                              job_.data_key));
@@ -153,7 +162,6 @@ class Training {
           });
       options.group = &*link_;
       options.joining = job_.joining;
-      options.slices_model = job_.slices_model;
     }
     observer_.watch(*source_);
     if (job_.checkpoint_step > 0) {
@@ -180,6 +188,7 @@ class Training {
 
   Exchange& exchange_;
   const jobs::TrainJob& job_;
+  const kernels::Table* const table_;  // of a device; null: none
   Observer observer_;
   std::unique_ptr<ShardSource> source_;
   std::optional<PeerLink> link_;
@@ -187,9 +196,10 @@ class Training {
 
 }  // namespace
 
-Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job) {
+Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job,
+                         const kernels::Table* table) {
   Exchange exchange(channel);
-  SAMOVAR_TRY(const trainer::Trained trained, Training(exchange, job).run());
+  SAMOVAR_TRY(const trainer::Trained trained, Training(exchange, job, table).run());
   // Another worker of the job delivers.
   if (trained.model.empty() && job.member > 0) return channel.send(MessageType::finished, {});
   const jobs::StepMessage saving{"saving", 1, 0, 0};

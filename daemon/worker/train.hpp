@@ -5,10 +5,13 @@
 #include "base/result.hpp"
 #include "daemon/ingest/worker_channel.hpp"
 #include "daemon/jobs/train_protocol.hpp"
+#include "kernels/kernels.hpp"
 
 namespace samovar::worker {
 
 // Answers over the channel. An error is for the user; Errc::conflict: samovard asked to stop.
-Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job);
+// `table`: of a device to compute on; null: the CPU.
+Result<void> train_model(ingest::WorkerChannel& channel, const jobs::TrainJob& job,
+                         const kernels::Table* table = nullptr);
 
 }  // namespace samovar::worker

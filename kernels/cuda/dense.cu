@@ -11,22 +11,35 @@ using namespace gpu;
 constexpr cublasOperation_t op(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }
 constexpr int narrow(std::size_t n) { return static_cast<int>(n); }
 
+// Made when it is needed: it takes memory and files, and streaming solvers, which a sandbox is closed around,
+// never ask for it. Null: it does not begin, and the next wait says so.
+cublasHandle_t blas_of(Stream* stream) {
+  if (stream->blas != nullptr || stream->blas_failed) return stream->blas;
+  if (cublasCreate(&stream->blas) != CUBLAS_STATUS_SUCCESS) stream->blas = nullptr;
+  stream->blas_failed =
+      stream->blas == nullptr || cublasSetStream(stream->blas, stream->queue) != CUBLAS_STATUS_SUCCESS;
+  return stream->blas;
+}
+
 // cuBLAS has matrices a column after the other: a product by rows is the product of the factors swapped.
 void gemm(Stream* stream, bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, float alpha,
           const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c,
           std::size_t ldc) {
-  cublasSgemm(stream->blas, op(tb), op(ta), narrow(n), narrow(m), narrow(k), &alpha, b, narrow(ldb), a,
-              narrow(lda), &beta, c, narrow(ldc));
+  if (cublasHandle_t blas = blas_of(stream))
+    cublasSgemm(blas, op(tb), op(ta), narrow(n), narrow(m), narrow(k), &alpha, b, narrow(ldb), a, narrow(lda),
+                &beta, c, narrow(ldc));
 }
 void gemm_f64(Stream* stream, bool ta, bool tb, std::size_t m, std::size_t n, std::size_t k, double alpha,
               const double* a, std::size_t lda, const double* b, std::size_t ldb, double beta, double* c,
               std::size_t ldc) {
-  cublasDgemm(stream->blas, op(tb), op(ta), narrow(n), narrow(m), narrow(k), &alpha, b, narrow(ldb), a,
-              narrow(lda), &beta, c, narrow(ldc));
+  if (cublasHandle_t blas = blas_of(stream))
+    cublasDgemm(blas, op(tb), op(ta), narrow(n), narrow(m), narrow(k), &alpha, b, narrow(ldb), a, narrow(lda),
+                &beta, c, narrow(ldc));
 }
 void gemv(Stream* stream, bool transpose, std::size_t m, std::size_t n, float alpha, const float* a,
           std::size_t lda, const float* x, float beta, float* y) {
-  cublasSgemv(stream->blas, op(!transpose), narrow(n), narrow(m), &alpha, a, narrow(lda), x, 1, &beta, y, 1);
+  if (cublasHandle_t blas = blas_of(stream))
+    cublasSgemv(blas, op(!transpose), narrow(n), narrow(m), &alpha, a, narrow(lda), x, 1, &beta, y, 1);
 }
 
 // One block; the lower triangle becomes the factor, a column after the other.

@@ -20,7 +20,8 @@ namespace samovar::kernels {
 
 struct Stream {
   cudaStream_t queue = nullptr;
-  cublasHandle_t blas = nullptr;
+  cublasHandle_t blas = nullptr;  // made with the first dense product: most streams have none
+  bool blas_failed = false;
   float* scratch = nullptr;  // kStepRowsMax floats, for margins between the parts of a step
 };
 

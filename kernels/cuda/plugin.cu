@@ -30,10 +30,8 @@ void close_stream(Stream* stream) {
 Stream* open_stream() {
   auto* stream = new Stream;
   stream->scratch = static_cast<float*>(allocate(kStepRowsMax * sizeof(float)));
-  const bool open = stream->scratch != nullptr && cudaStreamCreate(&stream->queue) == cudaSuccess &&
-                    cublasCreate(&stream->blas) == CUBLAS_STATUS_SUCCESS &&
-                    cublasSetStream(stream->blas, stream->queue) == CUBLAS_STATUS_SUCCESS;
-  if (open) return stream;
+  if (stream->scratch != nullptr && cudaStreamCreate(&stream->queue) == cudaSuccess) return stream;
+  cudaGetLastError();  // said by the null
   close_stream(stream);
   return nullptr;
 }
@@ -43,6 +41,10 @@ int wait(Stream* stream, const char** text) {
   const cudaError_t launch = cudaGetLastError();
   if (error == cudaSuccess) error = launch;
   if (text != nullptr) *text = error == cudaSuccess ? "" : cudaGetErrorString(error);
+  if (error == cudaSuccess && stream->blas_failed) {
+    if (text != nullptr) *text = "cuBLAS does not begin";
+    return -1;
+  }
   return static_cast<int>(error);
 }
 
@@ -74,6 +76,7 @@ extern "C" int samovar_cuda_table(samovar::kernels::Table* out, std::size_t tabl
   std::snprintf(device_name, sizeof device_name, "cuda %s", properties.name);
   Table table{};
   table.name = device_name;
+  table.generation = static_cast<std::uint32_t>(properties.major * 10 + properties.minor);
   table.allocate = allocate;
   table.release = release;
   table.open_stream = open_stream;

@@ -22,6 +22,11 @@ package_checks() {
   check "systemd-analyze verify accepts it with clock caps" systemd-analyze verify --man=no "$unit"
   check "systemd-analyze security is at most 1.5 with clock caps" systemd-analyze security --offline=yes --threshold=15 "$unit"
   check "clock caps take nothing else back" not grep -Eq '^(Protect|Private|System|Capab|NoNew)' "$work/samovard.service.d/clock-caps.conf"
+  rm "$work/samovard.service.d/clock-caps.conf"
+  cp "$unpacked/usr/share/doc/samovar/examples/gpu.service.conf" "$work/samovard.service.d/gpu.conf"
+  check "systemd-analyze verify accepts it with a GPU" systemd-analyze verify --man=no "$unit"
+  check "systemd-analyze security is at most 1.5 with a GPU" systemd-analyze security --offline=yes --threshold=15 "$unit"
+  check "a GPU takes back private devices and nothing else" test "$(grep -Ec '^(Protect|Private|System|Capab|NoNew|Restrict)' "$work/samovard.service.d/gpu.conf")" = 1
   rm -r "$work/samovard.service.d"
   check "the configuration is a conffile" grep -qx /etc/samovar/samovar.toml <(dpkg-deb --ctrl-tarfile "$deb" | tar -xO ./conffiles)
   local file

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!kReady) std::abort();
   if (size == 0) return 0;
   const ByteView body(data + 1, size - 1);
-  switch (data[0] % 15) {
+  switch (data[0] % 16) {
     case 0:
       same(decode_train_job(body), body);
       break;
@@ -66,6 +66,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 14:
       same(decode_shards(body), body);
+      break;
+    case 15:
+      same(decode_device(body), body);
       break;
     default:
       same(decode_scored(body), body);

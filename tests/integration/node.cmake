@@ -21,6 +21,15 @@ if(TARGET samovard)
     add_test(NAME job_power_life
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/job_power_life.py $<TARGET_FILE:samovard>)
     set_tests_properties(job_power_life PROPERTIES LABELS integration TIMEOUT 900 RUN_SERIAL ON)
+    # The plug-ins are tests/kernels/'s; ThreadSanitizer does not know the emulator's fibers.
+    if(NOT SAMOVAR_SANITIZE MATCHES "thread")
+      foreach(suite OnTheDevice Failing)
+        add_test(NAME device_life.${suite}
+          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/device_life.py $<TARGET_FILE:samovard>
+                  $<TARGET_FILE:samovar_cuda_emulated> $<TARGET_FILE:samovar_device_planted> ${suite})
+        set_tests_properties(device_life.${suite} PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+      endforeach()
+    endif()
     foreach(suite Life Control Rights Trouble)
       add_test(NAME model_life.${suite}
         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/model_life.py $<TARGET_FILE:samovard> ${suite})

@@ -1,9 +1,13 @@
 // Choosing a device: everything that can be missing leaves the CPU, and a sentence.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "kernels/devices.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace samovar::kernels {
 namespace {
@@ -25,8 +29,25 @@ TEST(Devices, WithoutAPluginTheCpuComputes) {
   }
 }
 
-TEST(Devices, NoteSaysWhatTrainingsRunOn) {
-  EXPECT_THAT(device_note("/nowhere/libsamovar-cuda.so"), HasSubstr("computes on the CPU"));
+TEST(Devices, APluginThatOthersCouldReplaceIsNotLoaded) {
+  EXPECT_THAT(plugin_fault("/nowhere/libsamovar-cuda.so"), HasSubstr("no CUDA plug-in is installed"));
+  const test::TempDir dir;
+  const std::string path = dir.path() + "/plugin.so";
+  std::ofstream(path) << "x";
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  EXPECT_EQ(plugin_fault(path), "");
+  for (const mode_t mode : {0664, 0646}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    EXPECT_THAT(plugin_fault(path), HasSubstr("nobody else may write there"));
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
+  EXPECT_THAT(plugin_fault(path), HasSubstr("nobody else may write there"));
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0700), 0);
+  EXPECT_THAT(plugin_fault(dir.path()), HasSubstr("is not loaded")) << "a folder is no plug-in";
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(path.c_str(), 65534, 0), 0);
+  EXPECT_THAT(plugin_fault(path), HasSubstr("must belong to root")) << "somebody else's";
 }
 
 // A plug-in whose own libraries are missing, or that is no plug-in at all.

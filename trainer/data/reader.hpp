@@ -30,6 +30,8 @@ class BlockSource {
   virtual ~BlockSource() = default;
   virtual std::size_t blocks() const = 0;  // the same at every call, as is rows()
   virtual std::uint32_t rows(std::size_t block) const = 0;
+  // The same, also where another worker reads them and rows() is 0 therefore.
+  virtual std::uint32_t rows_of_all(std::size_t block) const { return rows(block); }
   // Replaces `out`; keeping its room saves time. Called from one thread at a time.
   virtual Result<void> read(std::size_t block, Bytes& out) = 0;
   // What it lies in is here. From any thread.
@@ -55,9 +57,6 @@ class HashedLevels final : public LevelCoder {
  public:
   HashedLevels(unsigned bits, std::uint64_t seed) noexcept;  // 1 to 31 bits
   std::uint32_t code(std::size_t column, std::string_view level) const override;
-  // All levels of a block's column as if it were `as_column`, beginning at `first`; `empty` for an empty one.
-  void code_levels(std::size_t as_column, std::uint32_t first, std::uint32_t empty, std::size_t column,
-                   const BlockView& block, std::span<std::uint32_t> out) const;
 
  private:
   const unsigned shift_;

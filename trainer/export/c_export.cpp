@@ -6,6 +6,7 @@
 #include "trainer/export/c_runtime_text.hpp"
 #include "trainer/export/exports.hpp"
 #include "trainer/export/number_text.hpp"
+#include "trainer/features/own_places.hpp"
 
 namespace samovar::trainer {
 
@@ -31,6 +32,7 @@ class CWriter {
         plan_(parts.pipeline->plan()),
         vectors_(vectors),
         columns_(export_columns(plan_)),
+        tokens_(plan_.hash_bits, plan_.hash_seed, plan_.hash_first, plan_.own_places),
         id_(identifier(name.model)) {
     stored_ = static_cast<std::size_t>(std::count_if(model_.weights.begin(), model_.weights.end(), stays));
     sparse_ = 2 * stored_ < model_.weights.size();
@@ -45,6 +47,7 @@ class CWriter {
     out_ += between(kCRuntimeCode, "code");
     out_ += '\n';
     levels();
+    tokens();
     inputs();
     pairs();
     weights();
@@ -65,7 +68,8 @@ class CWriter {
                        "with fewer hash bits"};
     const auto zero_byte = [](std::string_view text) { return text.find('\0') != std::string_view::npos; };
     for (const InputPlan& input : plan_.inputs) {
-      if (zero_byte(input.name) || std::any_of(input.levels.begin(), input.levels.end(), zero_byte))
+      if (zero_byte(input.name) || std::any_of(input.levels.begin(), input.levels.end(), zero_byte) ||
+          std::any_of(input.frequent.begin(), input.frequent.end(), zero_byte))
         return Error{Errc::unsupported, "a level of an input holds a zero byte, which ends a text in C"};
     }
     return {};
@@ -166,28 +170,53 @@ class CWriter {
   void levels() {
     out_ += "static const samovar_level samovar_levels[] = {\n";
     for (const InputPlan& input : plan_.inputs) {
-      if (input.treatment != Treatment::levels) continue;
-      std::vector<std::uint32_t> order(input.levels.size());
+      const std::vector<std::string>& levels = levels_of(input);
+      std::vector<std::uint32_t> order(levels.size());
       for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
       std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::string_view(input.levels[a]) < std::string_view(input.levels[b]);
+        return std::string_view(levels[a]) < std::string_view(levels[b]);
       });
       for (const std::uint32_t level : order) {
         out_ += "  {";
-        text(input.levels[level]);
+        text(levels[level]);
         out_ += ", " + std::to_string(input.first + level) + "},\n";
       }
     }
     out_ += "  {\"\", 0}\n};\n";  // C has no empty arrays
   }
 
+  // Those with a weight each; of a hash, the frequent ones.
+  static const std::vector<std::string>& levels_of(const InputPlan& input) {
+    return input.treatment == Treatment::level_hash ? input.frequent : input.levels;
+  }
+
+  void tokens() {
+    out_ += "static const samovar_token samovar_tokens[] = {\n";
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const OwnPlaces own(plan_.inputs[i], i, tokens_);
+      for (const auto& [token, weight] : own.numbers())
+        out_ += "  {" + std::to_string(token) + ", " + std::to_string(weight) + "},\n";
+    }
+    out_ += "  {0, 0}\n};\n";
+  }
+
+  // Of a missing value; SAMOVAR_NONE where it has none.
+  std::string missing(std::size_t i) const {
+    const InputPlan& input = plan_.inputs[i];
+    if (input.treatment == Treatment::levels)
+      return place(input.missing ? input.first + input.count - 1 : SAMOVAR_NONE);
+    return place(OwnPlaces(input, i, tokens_).missing());
+  }
+
   void inputs() {
     out_ += "static const samovar_input samovar_inputs[] = {\n";
     std::uint32_t level_first = 0;
+    std::uint32_t token_first = 0;
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       const InputPlan& input = plan_.inputs[i];
       const bool levels = input.treatment == Treatment::levels;
-      const auto count = static_cast<std::uint32_t>(input.levels.size());
+      const auto count = static_cast<std::uint32_t>(levels_of(input).size());
+      const auto tokens = static_cast<std::uint32_t>(input.frequent_numbers.size());
       out_ += "  /* " + comment(input.name) + " */ {" + std::to_string(columns_.of_input[i]) + ", " +
               std::to_string(static_cast<int>(input.treatment)) + ", " +
               (input.type == ColumnType::boolean ? "1, " : "0, ");
@@ -198,12 +227,13 @@ class CWriter {
       number(input.fill);
       out_ += ", " + std::to_string(input.first) + ", " + std::to_string(input.count) + ", " +
               place(input.slot) + ", " + place(input.indicator ? input.indicator_weight : SAMOVAR_NONE) +
-              ", " + std::to_string(levels ? level_first : 0) + ", " + std::to_string(levels ? count : 0) +
-              ", " + place(levels && input.other ? input.first + count : SAMOVAR_NONE) + ", " +
-              place(levels && input.missing ? input.first + input.count - 1 : SAMOVAR_NONE) + "},\n";
-      if (levels) level_first += count;
+              ", " + std::to_string(level_first) + ", " + std::to_string(count) + ", " +
+              std::to_string(token_first) + ", " + std::to_string(tokens) + ", " +
+              place(levels && input.other ? input.first + count : SAMOVAR_NONE) + ", " + missing(i) + "},\n";
+      level_first += count;
+      token_first += tokens;
     }
-    out_ += "  {0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0}\n};\n";
+    out_ += "  {0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}\n};\n";
   }
 
   void pairs() {
@@ -251,11 +281,12 @@ class CWriter {
     for (const std::size_t value :
          {columns_.names.size(), plan_.inputs.size(), plan_.interactions.size(), model_.outputs(),
           std::size_t{link}, model_.width, stored_, plan_.dense_width, plan_.slot_width,
-          std::size_t{plan_.hash_first}, std::size_t{plan_.hash_bits}})
+          std::size_t{plan_.hash_first} + plan_.own_places,
+          (std::size_t{1} << plan_.hash_bits) - plan_.own_places})
       out_ += std::to_string(value) + ", ";
     out_ += place(columns_.offset) + ", " + place(columns_.exposure) + ", " +
             std::to_string(plan_.hash_seed) +
-            "u,\n  samovar_inputs, samovar_pairs, samovar_levels, samovar_weights, " +
+            "u,\n  samovar_inputs, samovar_pairs, samovar_levels, samovar_tokens, samovar_weights, " +
             (sparse_ ? "samovar_places" : "NULL") + ", samovar_intercepts\n};\n";
   }
 
@@ -342,6 +373,7 @@ class CWriter {
   const PipelinePlan& plan_;
   const TestVectors& vectors_;
   const ExportColumns columns_;
+  const Tokens tokens_;
   const std::string id_;
   std::string title_;
   std::size_t stored_ = 0;

@@ -19,6 +19,11 @@ static uint64_t samovar_key(const samovar_model* m, uint64_t what) {
   return samovar_mix(m->hash_seed ^ samovar_mix(what + 0x9e3779b97f4a7c15u));
 }
 
+/* Where a hash belongs: hash_places of them, by its upper half. */
+static uint32_t samovar_hash_place(const samovar_model* m, uint64_t hash) {
+  return m->hash_first + (uint32_t)((hash >> 32) * m->hash_places >> 32);
+}
+
 /* The weight of a level or a word among the hashed ones. */
 static uint32_t samovar_hash_text(const samovar_model* m, uint32_t input, const char* text, size_t bytes) {
   const uint64_t odd = 0x9e3779b97f4a7c15u;
@@ -32,14 +37,14 @@ static uint32_t samovar_hash_text(const samovar_model* m, uint32_t input, const 
     hash ^= hash >> 32;
     at += i;
   }
-  return m->hash_first + (uint32_t)(samovar_mix(hash) >> (64 - m->hash_bits));
+  return samovar_hash_place(m, samovar_mix(hash));
 }
 
 static uint32_t samovar_hash_whole(const samovar_model* m, uint64_t key, uint64_t value) {
   uint64_t x = value ^ key;
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-  return m->hash_first + (uint32_t)(x >> (64 - m->hash_bits));
+  return samovar_hash_place(m, x);
 }
 
 static double samovar_weight(const samovar_model* m, uint32_t output, uint32_t place) {
@@ -113,9 +118,6 @@ static uint32_t samovar_level_slot(const samovar_model* m, uint32_t i, const sam
   uint32_t low = 0, high = in->levels;
   char room[32];
   const char* text = samovar_text(in, v, room);
-  if (in->treatment == SAMOVAR_LEVEL_HASH)
-    return text == NULL ? samovar_hash_text(m, i, "\037missing", 8)
-                        : samovar_hash_text(m, i, text, strlen(text));
   if (text == NULL) return in->missing;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
@@ -125,6 +127,7 @@ static uint32_t samovar_level_slot(const samovar_model* m, uint32_t i, const sam
       high = middle;
   }
   if (low < in->levels && strcmp(level[low].text, text) == 0) return level[low].weight;
+  if (in->treatment == SAMOVAR_LEVEL_HASH) return samovar_hash_text(m, i, text, strlen(text));
   return samovar_says_missing(text) ? in->missing : in->other;
 }
 
@@ -139,12 +142,23 @@ static uint32_t samovar_time_slot(const samovar_input* in, const samovar_value* 
 }
 
 static uint32_t samovar_number_slot(const samovar_model* m, uint32_t i, const samovar_value* v) {
+  const samovar_input* in = &m->input[i];
+  const samovar_token* token = m->token + in->token_first;
   const double value = v->number + 0.0; /* zero has one sign */
   uint64_t bits;
-  if (!samovar_present(v)) return samovar_hash_text(m, i, "\037missing", 8);
+  uint32_t low = 0, high = in->tokens;
+  if (!samovar_present(v)) return in->missing;
   memcpy(&bits, &value, sizeof bits);
-  /* numbers within a quarter of a power of two are one token */
-  return samovar_hash_whole(m, samovar_key(m, 0x6e000000u + (uint64_t)i), bits >> 50);
+  bits >>= 50; /* numbers within a quarter of a power of two are one token */
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (token[middle].token < bits)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < in->tokens && token[low].token == bits) return token[low].weight;
+  return samovar_hash_whole(m, samovar_key(m, 0x6e000000u + (uint64_t)i), bits);
 }
 
 /* One character off the front; 0 for what is no UTF-8. */

@@ -54,12 +54,19 @@ typedef struct samovar_level {
   uint32_t weight;
 } samovar_level;
 
+/* A frequent number of a hashed column: sign, exponent and two more bits of it. */
+typedef struct samovar_token {
+  uint32_t token, weight;
+} samovar_token;
+
 /* What is made of a column. Places are those of the weights; SAMOVAR_NONE: there is none. */
 typedef struct samovar_input {
   uint32_t column, treatment, boolean;
   double center, scale, fill;
   uint32_t first, count, slot, indicator;
-  uint32_t level_first, levels; /* in the table of levels, sorted by their bytes */
+  uint32_t level_first,
+      levels; /* in the table of levels, sorted by their bytes; of a hash, the frequent ones */
+  uint32_t token_first, tokens; /* in the table of tokens, rising */
   uint32_t other, missing;
 } samovar_input;
 
@@ -70,11 +77,12 @@ typedef struct samovar_pair {
 typedef struct samovar_model {
   uint32_t columns, inputs, pairs, outputs, link;
   uint32_t width, stored, dense_width, slot_width;
-  uint32_t hash_first, hash_bits, offset_column, exposure_column;
+  uint32_t hash_first, hash_places, offset_column, exposure_column;
   uint64_t hash_seed;
   const samovar_input* input;
   const samovar_pair* pair;
   const samovar_level* level;
+  const samovar_token* token;
   const float* weight;          /* stored of them */
   const uint32_t* weight_place; /* where they belong, rising; null: all are there */
   const double* intercept;

@@ -165,6 +165,7 @@ Result<std::vector<T>> numbers(std::string_view text, std::string_view name) {
 struct Tables {
   CTable level_texts, row_texts;  // hold the characters that the others point to
   std::vector<samovar_level> levels;
+  std::vector<samovar_token> tokens;
   std::vector<samovar_input> inputs;
   std::vector<samovar_pair> pairs;
   std::vector<float> weights;
@@ -181,12 +182,19 @@ Result<void> read_lists(std::string_view text, Tables& out) {
   for (samovar_level& level : out.levels) {
     if (!level_fields(level.text, level.weight)) return broken("samovar_levels");
   }
+  SAMOVAR_TRY(const CTable tokens, read_c_table(text, "samovar_tokens"));
+  out.tokens.resize(tokens.values.size() / 2);
+  Fields token_fields(tokens);
+  for (samovar_token& token : out.tokens) {
+    if (!token_fields(token.token, token.weight)) return broken("samovar_tokens");
+  }
   SAMOVAR_TRY(const CTable inputs, read_c_table(text, "samovar_inputs"));
-  out.inputs.resize(inputs.values.size() / 14);
+  out.inputs.resize(inputs.values.size() / 16);
   Fields input_fields(inputs);
   for (samovar_input& in : out.inputs) {
     if (!input_fields(in.column, in.treatment, in.boolean, in.center, in.scale, in.fill, in.first, in.count,
-                      in.slot, in.indicator, in.level_first, in.levels, in.other, in.missing))
+                      in.slot, in.indicator, in.level_first, in.levels, in.token_first, in.tokens, in.other,
+                      in.missing))
       return broken("samovar_inputs");
   }
   SAMOVAR_TRY(const CTable pairs, read_c_table(text, "samovar_pairs"));
@@ -210,10 +218,10 @@ Result<void> read_model(std::string_view text, Tables& out) {
   Fields fields(table);
   samovar_model& m = out.model;
   if (!fields(m.columns, m.inputs, m.pairs, m.outputs, m.link, m.width, m.stored, m.dense_width, m.slot_width,
-              m.hash_first, m.hash_bits, m.offset_column, m.exposure_column, m.hash_seed))
+              m.hash_first, m.hash_places, m.offset_column, m.exposure_column, m.hash_seed))
     return broken("samovar_tables");
-  if (table.values.size() != 20) return broken("samovar_tables");
-  const bool sparse = table.values[18] == "samovar_places";
+  if (table.values.size() != 21) return broken("samovar_tables");
+  const bool sparse = table.values[19] == "samovar_places";
   SAMOVAR_TRY(out.weights, numbers<float>(text, "samovar_weights"));
   if (sparse) {
     SAMOVAR_TRY(out.places, numbers<std::uint32_t>(text, "samovar_places"));
@@ -226,6 +234,7 @@ Result<void> read_model(std::string_view text, Tables& out) {
   m.input = out.inputs.data();
   m.pair = out.pairs.data();
   m.level = out.levels.data();
+  m.token = out.tokens.data();
   m.weight = out.weights.data();
   m.weight_place = sparse ? out.places.data() : nullptr;
   m.intercept = out.intercepts.data();

@@ -70,7 +70,7 @@ BoundColumns::BoundColumns(const PipelinePlan& plan, const LevelCodes& codes, co
     if (plan.inputs[i].treatment == Treatment::number_hash && input.way == Way::direct &&
         looked_up < kNumberPlacesMax) {
       ++looked_up;
-      number_places_[i] = codes.tokens().numbers(i);
+      number_places_[i] = codes.number_places(i);
     }
     const bool levels =
         plan.inputs[i].treatment == Treatment::levels || plan.inputs[i].treatment == Treatment::level_hash;

@@ -9,8 +9,8 @@
 
 #include "trainer/data/block.hpp"
 #include "trainer/features/encoded_batch.hpp"
+#include "trainer/features/level_codes.hpp"
 #include "trainer/features/plan.hpp"
-#include "trainer/features/tokens.hpp"
 
 namespace samovar::trainer {
 
@@ -27,7 +27,7 @@ class InputColumns {
   virtual bool number_slots(std::size_t, std::uint32_t, std::uint32_t, std::uint32_t*, std::size_t) const {
     return false;
   }
-  // The places of a hashed number by Tokens::numbers, where it is worth having them all; else null.
+  // The places of a hashed number by LevelCodes::number_places, where it is worth having them all; else null.
   virtual const std::uint32_t* number_places(std::size_t) const { return nullptr; }
   virtual std::string_view text(std::size_t input, std::uint32_t row) const = 0;  // missing: empty
   virtual BlockView::SparseRow sparse(std::size_t input, std::uint32_t row) const = 0;
@@ -37,10 +37,10 @@ class InputColumns {
 float offset_part(double value, bool logarithm) noexcept;
 
 // Fills all but target, weight and offset.
-void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+void encode_rows(const PipelinePlan& plan, const LevelCodes& codes, const InputColumns& columns,
                  std::uint32_t rows, EncodedBatch& out);
 // Of these rows only the chosen ones, which ascend. All are read: it is quicker where most are chosen.
-void encode_most_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+void encode_most_rows(const PipelinePlan& plan, const LevelCodes& codes, const InputColumns& columns,
                       std::uint32_t rows, std::span<const std::uint32_t> chosen, EncodedBatch& out);
 
 }  // namespace samovar::trainer

@@ -21,8 +21,9 @@ constexpr double kValueMax = 1e15;
 
 class RowEncoder {
  public:
-  RowEncoder(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns, EncodedBatch& out)
-      : plan_(plan), tokens_(tokens), columns_(columns), out_(out) {}
+  RowEncoder(const PipelinePlan& plan, const LevelCodes& codes, const InputColumns& columns,
+             EncodedBatch& out)
+      : plan_(plan), codes_(codes), tokens_(codes.tokens()), columns_(columns), out_(out) {}
 
   void run(std::uint32_t rows) {
     for (std::uint32_t first = 0; first < rows; first += kTileRows) {
@@ -117,16 +118,21 @@ class RowEncoder {
     columns_.numbers(i, first, std::span(numbers_).first(rows));
     if (const std::uint32_t* places = columns_.number_places(i)) {
       for (std::uint32_t row = 0; row < rows; ++row)
-        out[row * width] = places[std::bit_cast<std::uint64_t>(numbers_[row] + 0.0) >> Tokens::kNumberShift];
+        out[row * width] = places[Tokens::number_token(numbers_[row])];
       return;
     }
     const std::uint64_t key = tokens_.number_key(i);
-    const std::uint32_t missing = tokens_.missing(i);
+    const std::uint32_t missing = codes_.missing(i);
     for (std::uint32_t row = 0; row < rows; ++row) {
       // Masked, not jumped over: where half the values are missing, half the jumps would be guessed wrong.
       const std::uint32_t here = tokens_.number(key, numbers_[row]);
       const auto mask = static_cast<std::uint32_t>(-gone(numbers_[row]));
       out[row * width] = (here & ~mask) | (missing & mask);
+    }
+    if (!codes_.own(i).has_numbers()) return;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t own = codes_.own(i).number(Tokens::number_token(numbers_[row]));
+      if (own != kNoSlot) out[row * width] = own;
     }
   }
 
@@ -242,6 +248,7 @@ class RowEncoder {
   }
 
   const PipelinePlan& plan_;
+  const LevelCodes& codes_;
   const Tokens& tokens_;
   const InputColumns& columns_;
   EncodedBatch& out_;
@@ -270,16 +277,16 @@ void begin(const PipelinePlan& plan, std::uint32_t rows, EncodedBatch& out) {
 
 }  // namespace
 
-void encode_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+void encode_rows(const PipelinePlan& plan, const LevelCodes& codes, const InputColumns& columns,
                  std::uint32_t rows, EncodedBatch& out) {
   begin(plan, rows, out);
-  RowEncoder(plan, tokens, columns, out).run(rows);
+  RowEncoder(plan, codes, columns, out).run(rows);
 }
 
-void encode_most_rows(const PipelinePlan& plan, const Tokens& tokens, const InputColumns& columns,
+void encode_most_rows(const PipelinePlan& plan, const LevelCodes& codes, const InputColumns& columns,
                       std::uint32_t rows, std::span<const std::uint32_t> chosen, EncodedBatch& out) {
   begin(plan, static_cast<std::uint32_t>(chosen.size()) + kTileRows, out);
-  RowEncoder(plan, tokens, columns, out).run(rows, chosen);
+  RowEncoder(plan, codes, columns, out).run(rows, chosen);
   resize(plan, static_cast<std::uint32_t>(chosen.size()), out);
 }
 

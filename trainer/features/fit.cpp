@@ -8,6 +8,7 @@
 
 #include "trainer/features/column_stats.hpp"
 #include "trainer/features/fit_target.hpp"
+#include "trainer/features/frequent.hpp"
 #include "trainer/features/identifiers.hpp"
 
 namespace samovar::trainer {
@@ -31,6 +32,7 @@ struct Candidate {
   LevelCounts levels{0, false};
   TextStats texts;
   SparseStats pairs;
+  FrequentCounts frequent;
 };
 
 class Fit {
@@ -56,6 +58,7 @@ class Fit {
       candidate.levels.put(out);
       candidate.texts.put(out);
       candidate.pairs.put(out);
+      candidate.frequent.put(out);
     }
     return out.take();
   }
@@ -71,6 +74,7 @@ class Fit {
         candidate.levels.merge(in);
         candidate.texts.merge(in);
         candidate.pairs.merge(in);
+        candidate.frequent.merge(in);
       }
       if (in.failed() || in.left() != 0)
         return Error{Errc::corrupt, "what another worker learned about the columns is damaged"};
@@ -86,6 +90,7 @@ class Fit {
     if (plan_.inputs.empty())
       return Error{Errc::invalid, "no column is left to predict from: all of them are constant or missing"};
     interactions();
+    give_places();
     plan_.weight = spec_.weight;
     plan_.offset = spec_.offset;
     plan_.exposure = spec_.exposure;
@@ -93,6 +98,9 @@ class Fit {
     plan_.hash_seed = spec_.seed;
     if (!lay_out(plan_))
       return Error{Errc::invalid, "the model would have more than 2^30 weights: hash its categories"};
+    if (plan_.own_places != 0)
+      notes_.push_back("Of the 2^" + std::to_string(plan_.hash_bits) + " hashed places, " +
+                       std::to_string(plan_.own_places) + " belong to one frequent value each.");
     std::set<std::string_view> used;
     for (const InputPlan& input : plan_.inputs) used.insert(input.name);
     for (const ColumnSpec& column : schema_.columns) {
@@ -118,7 +126,7 @@ class Fit {
       if (!column) return unknown(*name);
       if (!is_number(schema_.columns[*column].type))
         return Error{Errc::invalid, "the column \"" + *name + "\" does not hold numbers"};
-      asides_.emplace(name, Candidate{*column, {}, LevelCounts{0, false}, {}, {}});
+      asides_.emplace(name, Candidate{*column, {}, LevelCounts{0, false}, {}, {}, {}});
     }
     std::set<std::string_view> taken = {spec_.target, spec_.weight, spec_.offset, spec_.exposure};
     if (named_) {
@@ -156,11 +164,45 @@ class Fit {
   }
   const std::string& name(std::size_t column) const { return schema_.columns[column].name; }
 
+  // Whether its values may get places of their own.
+  bool counted(const Candidate& candidate) const {
+    if (spec_.features.frequent_levels == 0) return false;
+    const ColumnType type = schema_.columns[candidate.column].type;
+    return hashes_number(type) ||
+           (type == ColumnType::category && spec_.features.categories != Categories::onehot);
+  }
+
   Result<void> read(BlockSource& source, const Splitter& splitter) {
-    // A hash knows its places beforehand: the first rows are enough, once they have both answers.
+    const auto columns = static_cast<std::size_t>(std::count_if(
+        candidates_.begin(), candidates_.end(), [&](const auto& each) { return counted(each); }));
+    sample_.assign(source.blocks(), false);
+    if (columns != 0) sample_ = frequent_sample(source);
+    limits_ =
+        frequent_limits(static_cast<std::size_t>(std::count(sample_.begin(), sample_.end(), true)), columns);
+    std::vector<std::uint32_t> sampled, others;
+    for (std::uint32_t block = 0; block < source.blocks(); ++block) {
+      if (source.rows(block) != 0) (sample_[block] ? sampled : others).push_back(block);
+    }
     const bool all = learns_ || !asides_.empty() ||
                      schema_.columns[*schema_.find(spec_.target)].type != ColumnType::boolean;
+    if (all) {
+      sampled.insert(sampled.end(), others.begin(), others.end());
+      std::sort(sampled.begin(), sampled.end());
+      return read_blocks(source, splitter, std::move(sampled), false);
+    }
+    // A hash knows its places beforehand: beside the sample the first rows are enough, once they have both
+    // answers.
+    SAMOVAR_CHECK(read_blocks(source, splitter, std::move(sampled), false));
+    if (!target_->seen_both()) return read_blocks(source, splitter, std::move(others), true);
+    whole_ = others.empty();
+    return {};
+  }
+
+  Result<void> read_blocks(BlockSource& source, const Splitter& splitter, std::vector<std::uint32_t> blocks,
+                           bool until_seen) {
+    if (blocks.empty()) return {};
     ReadPlan plan;
+    plan.blocks = std::move(blocks);
     plan.batch_rows = kBlockRowsMax;
     plan.shuffle_blocks = false;
     plan.codes_only = true;
@@ -178,8 +220,9 @@ class Fit {
         if (roles[row] != RowRole::train) use[row] = 0;
       }
       target_->add(block, use);
-      for (Candidate& candidate : candidates_) learn(candidate, block, use);
-      if (!all && target_->seen_both()) {
+      for (Candidate& candidate : candidates_)
+        learn(candidate, block, use, sample_[batch->block_number()] && counted(candidate));
+      if (until_seen && target_->seen_both()) {
         whole_ = false;
         break;
       }
@@ -202,17 +245,21 @@ class Fit {
     return {};
   }
 
-  void learn(Candidate& candidate, const BlockView& block, std::span<const std::uint8_t> use) {
+  void learn(Candidate& candidate, const BlockView& block, std::span<const std::uint8_t> use, bool count) {
     const ColumnType type = schema_.columns[candidate.column].type;
     if (is_number(type)) {
       numbers_.resize(block.rows());
       block.reals(candidate.column, 0, numbers_);
+      if (count) candidate.frequent.add_numbers(numbers_, use);
+      // Of tokens the range is for forms only: that of the first rows will do.
+      if (!learns_ && hashes_number(type) && candidate.numbers.present != 0) return;
       // A measurement may well be another in every row: it takes the name to tell an identifier.
-      const bool identity =
-          !named_ && (type == ColumnType::integer || sounds_like_identifier(name(candidate.column)));
+      const bool identity = !named_ && !hashes_number(type) &&
+                            (type == ColumnType::integer || sounds_like_identifier(name(candidate.column)));
       candidate.numbers.add(numbers_, use, type == ColumnType::time, identity);
     } else if (type == ColumnType::category) {
       if (!hashes_levels()) candidate.levels.add(block, candidate.column, use);
+      if (count) candidate.frequent.add_levels(block, candidate.column, use, limits_);
     } else if (type == ColumnType::text) {
       candidate.texts.add(block, candidate.column, use);
     } else {
@@ -323,6 +370,19 @@ class Fit {
     plan_.inputs.push_back(std::move(input));
   }
 
+  void give_places() {
+    if (spec_.features.frequent_levels == 0) return;
+    std::vector<FrequentInput> hashed;
+    for (InputPlan& input : plan_.inputs) {
+      if (input.treatment != Treatment::level_hash && input.treatment != Treatment::number_hash) continue;
+      for (const Candidate& candidate : candidates_) {
+        if (name(candidate.column) == input.name) hashed.push_back({&input, &candidate.frequent});
+      }
+    }
+    const std::uint32_t room = own_places_max(spec_.features.hash_bits);
+    choose_frequent(hashed, std::min(spec_.features.frequent_levels.value_or(room), room));
+  }
+
   void leave_out(const char* why, const std::string& name) { left_out_[why].push_back(name); }
 
   void tell_left_out() {
@@ -377,6 +437,8 @@ class Fit {
   std::vector<Candidate> candidates_;
   std::map<const std::string*, Candidate> asides_;  // weight, offset, exposure
   std::map<std::string, std::vector<std::string>> left_out_;
+  std::vector<bool> sample_;  // blocks in which frequent values are counted
+  FrequentLimits limits_;
   std::vector<double> numbers_;
   PipelinePlan plan_;
 };

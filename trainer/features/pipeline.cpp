@@ -25,7 +25,7 @@ class FittedPipeline final : public FeaturePipeline {
   // The plan is laid out.
   explicit FittedPipeline(PipelinePlan plan)
       : plan_(std::move(plan)),
-        tokens_(plan_.hash_bits, plan_.hash_seed, plan_.hash_first),
+        tokens_(plan_.hash_bits, plan_.hash_seed, plan_.hash_first, plan_.own_places),
         codes_(plan_, tokens_) {
     std::set<std::string_view> seen;
     for (const InputPlan& input : plan_.inputs) {
@@ -76,7 +76,7 @@ class FittedPipeline final : public FeaturePipeline {
     const auto* bound = dynamic_cast<const BoundColumns*>(batch.coder());
     SAMOVAR_ASSERT(bound != nullptr);
     const BatchColumns columns(plan_, codes_, *bound, batch);
-    encode_rows(plan_, tokens_, columns, columns.rows(), out);
+    encode_rows(plan_, codes_, columns, columns.rows(), out);
     columns.labels(with_target, out);
   }
 
@@ -86,10 +86,10 @@ class FittedPipeline final : public FeaturePipeline {
     SAMOVAR_ASSERT(bound != nullptr);
     const BatchColumns columns(plan_, codes_, *bound, batch, rows);
     if (rows.size() * 2 < batch.rows()) {
-      encode_rows(plan_, tokens_, columns, columns.rows(), out);
+      encode_rows(plan_, codes_, columns, columns.rows(), out);
     } else {
       const BatchColumns all(plan_, codes_, *bound, batch);
-      encode_most_rows(plan_, tokens_, all, all.rows(), rows, out);
+      encode_most_rows(plan_, codes_, all, all.rows(), rows, out);
     }
     columns.labels(with_target, out);
   }
@@ -107,7 +107,7 @@ class FittedPipeline final : public FeaturePipeline {
         return Error{Errc::invalid, "the input \"" + name + "\" has another number of rows than is said"};
     }
     const RawColumns columns(plan_, codes_, rows, warnings);
-    encode_rows(plan_, tokens_, columns, rows.rows, out);
+    encode_rows(plan_, codes_, columns, rows.rows, out);
     out.target.clear();
     out.weight.clear();
     columns.offset(rows, out);

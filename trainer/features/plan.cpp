@@ -92,6 +92,16 @@ bool lay_out(PipelinePlan& plan) {
   }
   if (next > kWeightsMax) return false;
   plan.hash_first = static_cast<std::uint32_t>(next);
+  plan.own_places = 0;
+  for (InputPlan& input : plan.inputs) {
+    if (input.treatment != Treatment::level_hash && input.treatment != Treatment::number_hash) continue;
+    const std::uint64_t count =
+        input.frequent.size() + input.frequent_numbers.size() + (input.frequent_missing ? 1 : 0);
+    if (plan.own_places + count > own_places_max(plan.hash_bits)) return false;
+    input.first = plan.hash_first + plan.own_places;
+    input.count = static_cast<std::uint32_t>(count);
+    plan.own_places += input.count;
+  }
   if (plan.hashed) next += std::uint64_t{1} << plan.hash_bits;
   plan.slot_width = slot;
   plan.weights = next;

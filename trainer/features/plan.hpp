@@ -3,7 +3,8 @@
 //
 // The weights, in this order: a number of every `number` input, the indicators of missing values, products of
 // two numbers (these are the dense ones); then, input by input, the places of levels and of sparse columns;
-// then those of crossings; then 2^hash_bits places that all hashed inputs share.
+// then those of crossings; then 2^hash_bits places for all hashed inputs: first those that belong to a
+// frequent value each, then those that all other values share.
 //
 // Threading: values.
 #pragma once
@@ -21,6 +22,11 @@ inline constexpr std::size_t kClassesMax = 1000;
 inline constexpr std::size_t kInteractionsMax = 256;
 inline constexpr std::size_t kWeightsMax = std::size_t{1} << 30;
 inline constexpr std::uint32_t kSparsePlacesMax = 1u << 22;  // hashed beyond
+// Of the hashed places, as many as frequent values may have for themselves: the others need theirs, too.
+inline constexpr std::uint32_t kOwnPlacesMax = 1u << 16;
+constexpr std::uint32_t own_places_max(unsigned hash_bits) noexcept {
+  return hash_bits >= 19 ? kOwnPlacesMax : (1u << hash_bits) / 8;
+}
 
 enum class Treatment : std::uint8_t {
   number,       // (value - center) × scale; `fill` where it is missing
@@ -55,7 +61,14 @@ struct InputPlan {
   bool other = false;
   bool missing = false;
 
-  // Of the weights, by lay_out(): the number's own, or the first place of several; the hashed ones have none.
+  // level_hash, number_hash: values with a place of their own, the most frequent first; numbers as
+  // Tokens::number_token has them. A missing value has the place after them.
+  std::vector<std::string> frequent;
+  std::vector<std::uint16_t> frequent_numbers;
+  bool frequent_missing = false;
+
+  // Of the weights, by lay_out(): the number's own, or the first place of several. Of a hashed input, those
+  // that it shares with no other.
   std::uint32_t first = 0;
   std::uint32_t count = 0;             // places: saved; else by lay_out()
   std::uint32_t indicator_weight = 0;  // when there is one
@@ -99,13 +112,15 @@ struct PipelinePlan {
   // By lay_out().
   bool hashed = false;
   std::uint32_t hash_first = 0;
+  std::uint32_t own_places = 0;  // of the hashed ones: the first so many
   std::size_t dense_width = 0;
   std::size_t slot_width = 0;
   bool ragged = false;
   std::size_t weights = 0;
 };
 
-// Gives every input and interaction its weights and slots. False when they are more than kWeightsMax.
+// Gives every input and interaction its weights and slots. False when they are more than kWeightsMax, or
+// those of frequent values more than own_places_max.
 bool lay_out(PipelinePlan& plan);
 
 }  // namespace samovar::trainer

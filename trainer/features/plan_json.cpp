@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "trainer/features/tokens.hpp"
 #include "trainer/features/values.hpp"
 #include "trainer/models/strict_json.hpp"
 
@@ -17,6 +18,10 @@ namespace {
 using Json = nlohmann::json;
 using Kind = InteractionPlan::Kind;
 
+// Frequent values with places of their own; without any the form is the one before, which older software
+// reads.
+constexpr int kVersion = 1;
+constexpr int kOwnVersion = 2;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kLevelBytesMax = 1 << 16;
 constexpr std::size_t kLevelsMax = 100'000;
@@ -58,7 +63,12 @@ Result<T> value_of(const std::array<std::pair<T, std::string_view>, N>& words, s
 
 Error bad(const std::string& what) { return {Errc::invalid, "the feature pipeline " + what}; }
 
-Json input_to_json(const InputPlan& input) {
+bool hashes(Treatment treatment) {
+  return treatment == Treatment::level_hash || treatment == Treatment::number_hash;
+}
+
+// `own`: the form with places of their own.
+Json input_to_json(const InputPlan& input, bool own) {
   Json out = {{"name", input.name},
               {"type", to_string(input.type)},
               {"sensitive", input.sensitive},
@@ -79,6 +89,11 @@ Json input_to_json(const InputPlan& input) {
     out["missing"] = input.missing;
   }
   if (input.treatment == Treatment::places) out["count"] = input.count;
+  if (own && hashes(input.treatment)) {
+    out["frequent"] =
+        input.treatment == Treatment::level_hash ? Json(input.frequent) : Json(input.frequent_numbers);
+    out["frequent_missing"] = input.frequent_missing;
+  }
   return out;
 }
 
@@ -139,7 +154,29 @@ Result<void> read_number(const Json& json, InputPlan& input) {
   return {};
 }
 
-Result<InputPlan> read_input(const Json& json) {
+Result<void> read_frequent(const Json& json, InputPlan& input) {
+  SAMOVAR_TRY(input.frequent_missing, yes_no(json, "frequent_missing"));
+  const Json& list = json.at("frequent");
+  if (input.treatment == Treatment::level_hash) {
+    SAMOVAR_CHECK(texts(list, kOwnPlacesMax, kLevelBytesMax, input.frequent));
+    for (const std::string& level : input.frequent) {
+      if (level.empty()) return bad("has an empty level");
+    }
+    return {};
+  }
+  if (!list.is_array() || list.size() > kOwnPlacesMax) return bad("has a list that is none or is too long");
+  std::set<std::uint16_t> seen;
+  for (const Json& each : list) {
+    if (!each.is_number_unsigned() || each.get<std::uint64_t>() >= Tokens::kNumberTokens ||
+        !Tokens::is_number(each.get<std::uint16_t>()))
+      return bad("has a frequent number that is none");
+    if (!seen.insert(each.get<std::uint16_t>()).second) return bad("has a frequent number twice");
+    input.frequent_numbers.push_back(each.get<std::uint16_t>());
+  }
+  return {};
+}
+
+Result<InputPlan> read_input(const Json& json, bool own) {
   if (!json.is_object() || !json.contains("as") || !json.at("as").is_string())
     return bad("has an input without \"as\"");
   InputPlan input;
@@ -152,6 +189,7 @@ Result<InputPlan> read_input(const Json& json) {
   if (input.treatment == Treatment::number_hash) also({"fill", "min", "max"});
   if (input.treatment == Treatment::levels) also({"levels", "other", "missing"});
   if (input.treatment == Treatment::places) also({"count"});
+  if (own && hashes(input.treatment)) also({"frequent", "frequent_missing"});
   SAMOVAR_CHECK(require_members(json, members, "an input"));
   SAMOVAR_TRY(input.name, short_text(json, "name", kNameBytesMax));
   if (input.name.empty()) return bad("has an input without a name");
@@ -177,6 +215,7 @@ Result<InputPlan> read_input(const Json& json) {
     if (count == 0) return bad("has a sparse input without places");
     input.count = static_cast<std::uint32_t>(count);
   }
+  if (own && hashes(input.treatment)) SAMOVAR_CHECK(read_frequent(json, input));
   return input;
 }
 
@@ -249,14 +288,15 @@ Result<std::string> column_name(const Json& json, const char* member) {
 
 Json plan_to_json(const PipelinePlan& plan) {
   const auto column = [](const std::string& name) { return name.empty() ? Json(nullptr) : Json(name); };
+  const bool own = plan.own_places != 0;
   Json inputs = Json::array();
-  for (const InputPlan& input : plan.inputs) inputs.push_back(input_to_json(input));
+  for (const InputPlan& input : plan.inputs) inputs.push_back(input_to_json(input, own));
   Json interactions = Json::array();
   for (const InteractionPlan& pair : plan.interactions)
     interactions.push_back({{"a", pair.a}, {"b", pair.b}, {"as", word_of(kKinds, pair.kind)}});
   Json target = {
       {"name", plan.target.name}, {"type", to_string(plan.target.type)}, {"classes", plan.target.classes}};
-  return {{"version", 1},
+  return {{"version", own ? kOwnVersion : kVersion},
           {"target", std::move(target)},
           {"weight", column(plan.weight)},
           {"offset", column(plan.offset)},
@@ -273,7 +313,8 @@ Result<PipelinePlan> plan_from_json(const Json& json) {
   constexpr std::array<std::string_view, 11> kMembers = {"version",      "target",    "weight",    "offset",
                                                          "exposure",     "hash_bits", "hash_seed", "inputs",
                                                          "interactions", "unused",    "weights"};
-  if (json.is_object() && json.contains("version") && json.at("version") != 1)
+  const bool own = json.is_object() && json.contains("version") && json.at("version") == kOwnVersion;
+  if (json.is_object() && json.contains("version") && json.at("version") != kVersion && !own)
     return Error{Errc::unsupported, "the feature pipeline is of a later version"};
   SAMOVAR_CHECK(require_members(json, kMembers, "the feature pipeline"));
   PipelinePlan plan;
@@ -290,7 +331,7 @@ Result<PipelinePlan> plan_from_json(const Json& json) {
   std::set<std::pair<std::string, Treatment>> seen;
   std::map<std::string, ColumnType> types;
   for (const Json& each : inputs) {
-    SAMOVAR_TRY(InputPlan input, read_input(each));
+    SAMOVAR_TRY(InputPlan input, read_input(each, own));
     const bool calendar = input.treatment == Treatment::weekday || input.treatment == Treatment::hour;
     if (!seen.emplace(input.name, input.treatment).second || (!calendar && types.contains(input.name)))
       return bad("has an input twice");
@@ -309,6 +350,7 @@ Result<PipelinePlan> plan_from_json(const Json& json) {
   if (!lay_out(plan)) return bad("has too many weights");
   SAMOVAR_TRY(const std::uint64_t weights, whole_number(json, "weights", kWeightsMax));
   if (weights != plan.weights) return bad("has other weights than its inputs need");
+  if (own && plan.own_places == 0) return bad("has no frequent values, though its version says so");
   return plan;
 }
 

@@ -1,6 +1,9 @@
 #include "trainer/features/plan_names.hpp"
 
 #include <array>
+#include <charconv>
+
+#include "trainer/features/tokens.hpp"
 
 namespace samovar::trainer {
 
@@ -12,6 +15,21 @@ constexpr std::array<const char*, 7> kDays = {"Monday", "Tuesday",  "Wednesday",
 
 bool within(std::size_t weight, std::uint32_t first, std::uint32_t count) {
   return weight >= first && weight - first < count;
+}
+// The numbers of a token: "0", "1.25 to 1.5" and the like.
+std::string number_range(std::uint16_t token) {
+  const auto text = [](double value) {
+    char out[32];
+    const auto end = std::to_chars(out, out + sizeof out, value).ptr;
+    return std::string(out, end);
+  };
+  if (token == 0) return "0";
+  return text(Tokens::least_number(token)) + " to " +
+         text(Tokens::least_number(static_cast<std::uint16_t>(token + 1)));
+}
+
+bool is_hashed(Treatment treatment) {
+  return treatment == Treatment::level_hash || treatment == Treatment::number_hash;
 }
 bool has_places(Treatment treatment) {
   return treatment == Treatment::levels || treatment == Treatment::places ||
@@ -43,6 +61,13 @@ WeightName level_name(const InputPlan& input, std::size_t place) {
       if (place < input.levels.size()) return {input.name, input.levels[place], false};
       if (input.other && place == input.levels.size()) return {input.name, "(other)", false};
       return {input.name, "", true};
+    case Treatment::level_hash:
+      if (place < input.frequent.size()) return {input.name, input.frequent[place], false};
+      return {input.name, "", true};
+    case Treatment::number_hash:
+      if (place < input.frequent_numbers.size())
+        return {input.name, number_range(input.frequent_numbers[place]), false};
+      return {input.name, "", true};
     case Treatment::weekday:
       return {input.name, kDays[place % 7], false};
     case Treatment::hour:
@@ -57,7 +82,8 @@ WeightName name_of(const PipelinePlan& plan, std::size_t weight) {
     if (input.treatment == Treatment::number) {
       if (weight == input.first) return {input.name, "", false};
       if (input.indicator && weight == input.indicator_weight) return {input.name, "", true};
-    } else if (has_places(input.treatment) && within(weight, input.first, input.count)) {
+    } else if ((has_places(input.treatment) || is_hashed(input.treatment)) &&
+               within(weight, input.first, input.count)) {
       return level_name(input, weight - input.first);
     }
   }

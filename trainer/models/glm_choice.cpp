@@ -53,7 +53,9 @@ Result<void> set_bounds(const GlmParameters& parameters, const FeaturePipeline& 
   problem.high.assign(problem.width, kEnd);
   for (const auto& [column, bound] : parameters.bounds) {
     bool found = false;
-    for (std::size_t i = 0; i < problem.width; ++i) {
+    // Some levels of a hashed input have weights of their own, the others have not: bounds would hold for a
+    // few.
+    for (std::size_t i = 0; i < pipeline.plan().hash_first; ++i) {
       const WeightName name = pipeline.weight_name(i);
       if (name.input != column || name.missing) continue;
       found = true;

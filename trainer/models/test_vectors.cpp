@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "trainer/data/order.hpp"
+#include "trainer/features/tokens.hpp"
 #include "trainer/models/row_scores.hpp"
 #include "trainer/models/strict_json.hpp"
 
@@ -65,6 +66,8 @@ RawValue number_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
   const double reach = std::max(high - low, 1.0);
   switch (kind) {
     case typical:
+      if (!input.frequent_numbers.empty())
+        return whole_or_real(input.type, Tokens::least_number(input.frequent_numbers.front()));
       return whole_or_real(input.type, input.treatment == Treatment::number ? input.fill : low);
     case largest:
       return whole_or_real(input.type, high);
@@ -103,15 +106,18 @@ RawValue level_cell(const InputPlan& input, std::uint32_t kind, Drawer& draw) {
   if (kind == unseen || (kind == ordinary && draw.below(12) == 0))
     return std::string("a level that was never seen \xe2\x98\x83");
   if (kind == below) return std::string("NA");  // missing, unless training knew it for a level
-  if (input.treatment == Treatment::level_hash || input.levels.empty()) {
+  const std::vector<std::string>& levels =
+      input.treatment == Treatment::level_hash ? input.frequent : input.levels;
+  // Of a hash, frequent levels and others by turns.
+  if (levels.empty() || (input.treatment == Treatment::level_hash && kind != typical && draw.below(2) == 0)) {
     // Lengths on both sides of the hash's eight bytes.
     std::string made(static_cast<std::size_t>(draw.below(20)) + 1, 'a');
     for (char& c : made) c = static_cast<char>('a' + draw.below(26));
     return made;
   }
-  if (kind == typical) return input.levels.front();
-  if (kind == largest) return input.levels.back();
-  return input.levels[draw.below(input.levels.size())];
+  if (kind == typical) return levels.front();
+  if (kind == largest) return levels.back();
+  return levels[draw.below(levels.size())];
 }
 
 RawValue text_cell(std::uint32_t kind, Drawer& draw) {

@@ -81,6 +81,9 @@ class StepHooks {
   virtual bool save_due(std::uint64_t) { return false; }
   // … and the state of all of them.
   virtual Result<void> saved(std::uint64_t, const Bytes&) { return {}; }
+  // Where it computes from now on: the name of a device, or of the CPU. `trouble`: why no longer, or not, on
+  // the device it was given; a part of a sentence. Told only when one was given.
+  virtual void computes_on(std::string_view, std::string_view) {}
   // Now and then during work of which there is nothing to tell: whether to go on with it.
   virtual Result<void> waiting() { return {}; }
 };

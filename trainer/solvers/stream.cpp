@@ -32,18 +32,19 @@ Stream::Stream(RowSource& rows, const Problem& problem, const StreamOptions& opt
       device_(options.table) {
   bias_optimizer_.l1 = bias_optimizer_.l2 = 0;
   cell_ = kernels::cell_floats(optimizer_.rule);
-  if (options.table != nullptr && !device_.apart())
-    device_note_ = "The GPU would not begin: trained on the CPU.";
+  if (options.table != nullptr && !device_.apart()) device_note_ = "the GPU would not begin";
   const auto made = [&] {
     return cells_.make(device_, problem.outputs * problem.width * cell_) &&
            bias_.make(device_, problem.outputs * cell_);
   };
   if (!made()) {
-    device_note_ = "The GPU has no room for this model: trained on the CPU.";
+    device_note_ = "the GPU has no room for this model";
     device_.leave();
     const bool here = made();  // or it threw
     SAMOVAR_ASSERT(here);
   }
+  if (options.table != nullptr)
+    hooks.computes_on(device_.table().name, device_note_ != nullptr ? device_note_ : "");
   for (std::size_t o = 0; o < problem.outputs; ++o)
     base_.push_back(options.intercepts.empty() ? 0 : scaled(options.intercepts[o]));
   if (rows.council() == nullptr) return;
@@ -63,6 +64,13 @@ Stream::Stream(RowSource& rows, const Problem& problem, const StreamOptions& opt
 }
 
 Result<Fit> Stream::run(StateReader* from) {
+  auto fit = solve(from);
+  // Whatever was told of it last: what the device left is not to be gone on with.
+  if (!device_.trouble().empty()) hooks_.computes_on("", device_.trouble());
+  return fit;
+}
+
+Result<Fit> Stream::solve(StateReader* from) {
   ReadPlan plan = rows_.plan();
   plan.seed = options_.seed;
   plan.shuffle_blocks = true;
@@ -317,9 +325,16 @@ void Stream::add_average() {
   weights_.resize(std::min<std::size_t>(kChunk, average_.size()));
   for (std::size_t at = 0; at < average_.size(); at += kChunk) {
     const std::size_t count = std::min(kChunk, average_.size() - at);
-    cpu_.weights_of_cells(nullptr, optimizer_, cells_.data() + at * cell_, count, weights_.data());
-    cpu_.axpy(nullptr, 1, weights_.data(), count, average_.data() + at);
+    const float* const cells = cells_.data() + at * cell_;
+    float* const average = average_.data() + at;
+    if (averages_sums()) {
+      for (std::size_t i = 0; i < count; ++i) average[i] += cells[2 * i];
+      continue;
+    }
+    cpu_.weights_of_cells(nullptr, optimizer_, cells, count, weights_.data());
+    cpu_.axpy(nullptr, 1, weights_.data(), count, average);
   }
+  average_rows_ += static_cast<double>(seen_all());
   average_bias_.resize(problem_.outputs);
   for (std::size_t o = 0; o < problem_.outputs; ++o) average_bias_[o] += bias_weight(o);
   ++averages_;
@@ -363,7 +378,10 @@ void Stream::save(const DataCursor& cursor, StateWriter& out) const {
   out.put(cells_.values());
   out.put(bias_.values());
   out.put(average_);
-  out.put(average_bias_);
+  std::vector<double> bias = average_bias_;
+  // By its length whoever goes on sees what the average is of.
+  if (averages_sums() && !average_.empty()) bias.push_back(average_rows_);
+  out.put(bias);
   for (const std::uint64_t count : {averages_, step_, seen_all(), rows_done_, next_average_}) out.put(count);
   out.put(pass_);
   for (const Mean& mean : {train_, valid_, window_}) {
@@ -397,12 +415,19 @@ Result<std::optional<DataCursor>> Stream::load(StateReader& in) {
     in.get(saved_together_);
   }
   SAMOVAR_CHECK(in.done());
+  const bool of_sums = averages_sums() && average_bias_.size() == problem_.outputs + 1;
+  if (of_sums) {
+    average_rows_ = average_bias_.back();
+    average_bias_.pop_back();
+  }
   const bool average_fits = average_.empty() || average_.size() == problem_.outputs * problem_.width;
   if (cells.size() != cells_.size() || bias.size() != bias_.size() || !average_fits ||
       average_bias_.size() != (average_.empty() ? 0 : problem_.outputs))
     return Error{Errc::conflict, "the checkpoint is of another model: start the job anew"};
   cells_.assign(std::move(cells));
   bias_.assign(std::move(bias));
+  // A version that averaged weights saved it.
+  if (averages_sums() && !of_sums && !average_.empty()) forget_average();
   if (together_) rescale(parts, together_->parts());
   SAMOVAR_TRY(const DataCursor at, decode_cursor(cursor));
   return std::optional<DataCursor>(at);
@@ -413,7 +438,9 @@ Result<Fit> Stream::result() {
   Fit fit;
   const std::size_t count = problem_.outputs * problem_.width;
   fit.weights.resize(count);
-  if (averages_ > 0) {
+  if (averages_ > 0 && averages_sums()) {
+    cell_merge().own(pairs().data(), count, fit.weights.data());
+  } else if (averages_ > 0) {
     for (std::size_t i = 0; i < count; ++i)
       fit.weights[i] =
           average_[i] / static_cast<float>(averages_) * static_cast<float>(options_.target_scale);
@@ -433,7 +460,7 @@ Result<Fit> Stream::result() {
   fit.steps = step_;
   fit.rows = rows_done_;
   fit.passes = pass_;
-  if (device_note_ != nullptr) fit.notes.emplace_back(device_note_);
+  if (device_note_ != nullptr) fit.notes.push_back("Trained on the CPU: " + std::string(device_note_) + ".");
   if (stopped_early_)
     fit.notes.push_back("Stopped after " + std::to_string(pass_) + " of " + std::to_string(options_.passes) +
                         " passes: the validation loss no longer fell.");

@@ -32,7 +32,6 @@ struct StreamOptions {
   StrategySpec strategy;
   std::uint64_t all_rows = 0;  // of all of them
   bool joining = false;        // the others are at it already
-  bool slices_model = true;    // the model of all is made by slices; else by the lead alone
 };
 
 // `from`: a state that `save` of StepHooks::stepped wrote.

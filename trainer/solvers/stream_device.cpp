@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;  // of the parts of a batch, as a device reads them best
 
-Error no_room() {
-  return {Errc::no_space,
-          "the GPU has no room for a batch of rows: try again when less is running, or take "
-          "libsamovar-cuda.so away to train on the CPU"};
+Error failed(const std::string& trouble) {
+  return {Errc::unavailable,
+          trouble +
+              ": start the job again, it goes on from its last checkpoint; with the device \"cpu\" it "
+              "does without the GPU"};
 }
 
 }  // namespace
@@ -26,6 +27,7 @@ StreamDevice::StreamDevice(const kernels::Table* table) : table_(table != nullpt
   queue_ = table_->open_stream();
   if (queue_ == nullptr || !grow(loss_room_, sizeof(double))) {
     leave();
+    trouble_.clear();  // it never began
     return;
   }
   loss_ = static_cast<double*>(loss_room_.memory);
@@ -48,7 +50,10 @@ Result<void> StreamDevice::grow(Room& room, std::size_t bytes) {
   if (bytes <= room.bytes) return {};
   table_->release(std::exchange(room, {}).memory);
   room.memory = table_->allocate(bytes);
-  if (room.memory == nullptr) return no_room();
+  if (room.memory == nullptr) {
+    trouble_ = "the GPU has no room for a batch of rows";
+    return failed(trouble_);
+  }
   room.bytes = bytes;
   return {};
 }
@@ -105,9 +110,8 @@ Result<void> StreamDevice::wait() {
   if (!apart()) return {};
   const char* text = "";
   if (table_->wait(queue_, &text) == 0) return {};
-  return Error{Errc::unavailable, std::string("the GPU failed (") + text +
-                                      "): start the job again, it goes on from its last checkpoint; without "
-                                      "libsamovar-cuda.so it trains on the CPU"};
+  trouble_ = std::string("the GPU failed (") + text + ")";
+  return failed(trouble_);
 }
 
 DeviceFloats::~DeviceFloats() { release(); }

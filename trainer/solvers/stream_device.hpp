@@ -9,6 +9,7 @@
 #pragma once
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,8 @@ class StreamDevice {
   // Where a step adds its loss.
   double* loss() noexcept { return loss_; }
   Result<void> wait();
+  // Why it failed after it had begun; a part of a sentence, empty: it did not.
+  const std::string& trouble() const noexcept { return trouble_; }
 
  private:
   // Memory of the device that grows.
@@ -58,6 +61,7 @@ class StreamDevice {
   const kernels::Table* table_;
   kernels::Stream* queue_ = nullptr;
   Room batch_, scores_, loss_room_;
+  std::string trouble_;
   double own_loss_ = 0;
   double* loss_ = &own_loss_;
   std::vector<float> own_;  // the CPU's room

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "trainer/sync/council.hpp"
 
@@ -51,10 +50,14 @@ Result<std::vector<double>> losses_of(RowSource& rows, const std::vector<Encoded
 
 }  // namespace
 
-Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
-                              const Fit& mean, const Fit& centre) {
-  SAMOVAR_TRY(const auto losses, losses_of(rows, valid, problem, {&mean, &centre}));
-  return losses[2] > 0 && losses[1] < losses[0];
+Result<std::size_t> best_fit(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
+                             const std::vector<MergedFit>& fits) {
+  if (fits.size() < 2) return std::size_t{0};
+  std::vector<const Fit*> each;
+  for (const MergedFit& one : fits) each.push_back(&one.fit);
+  SAMOVAR_TRY(const auto losses, losses_of(rows, valid, problem, each));
+  if (!(losses.back() > 0)) return std::size_t{0};
+  return static_cast<std::size_t>(std::min_element(losses.begin(), losses.end() - 1) - losses.begin());
 }
 
 Result<BestFit> best_of_workers(RowSource& rows, const std::vector<EncodedBatch>& valid,
@@ -94,59 +97,16 @@ Result<BestFit> best_of_workers(RowSource& rows, const std::vector<EncodedBatch>
   return out;
 }
 
-Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
-                         const std::vector<double>& base, const StreamOptions& options) {
-  const kernels::Table& table = kernels::cpu();
-  const std::size_t inputs = problem.outputs * problem.width;
-  std::vector<float> theirs, slice;
-  std::vector<float> weights(inputs);
-  std::vector<double> their_intercepts, intercepts(problem.outputs);
-  std::vector<float> centres(inputs + problem.outputs, std::numeric_limits<float>::quiet_NaN());
-  std::uint64_t rows = 0, steps = 0;
-  bool has_centre = false;
-  double total = 0;
-  // The rows come before the weights are added: each part is read twice.
-  for (const bool adding : {false, true}) {
-    for (const Bytes& part : parts) {
-      StateReader in(part);
-      in.get(theirs);
-      in.get(their_intercepts);
-      const auto did = in.get<std::uint64_t>();
-      const auto made = in.get<std::uint64_t>();
-      const auto first = in.get<std::uint64_t>();
-      in.get(slice);
-      if (in.failed() || in.left() != 0 || theirs.size() != inputs ||
-          their_intercepts.size() != problem.outputs || first > centres.size() ||
-          slice.size() > centres.size() - first)
-        return Error{Errc::corrupt, "the model that another worker sent is damaged"};
-      if (!adding) {
-        rows += did;
-        steps += made;
-        total += static_cast<double>(did);
-        continue;
-      }
-      const double share =
-          total > 0 ? static_cast<double>(did) / total : 1 / static_cast<double>(parts.size());
-      table.axpy(nullptr, static_cast<float>(share), theirs.data(), inputs, weights.data());
-      for (std::size_t o = 0; o < problem.outputs; ++o) intercepts[o] += share * their_intercepts[o];
-      std::copy(slice.begin(), slice.end(), centres.begin() + static_cast<std::ptrdiff_t>(first));
-      has_centre = has_centre || !slice.empty();
-    }
-  }
-  MeanOfAll all{parts.size(), rows, steps, std::move(weights), std::move(intercepts), has_centre, {}};
-  all.centre = std::move(centres);
-  return write_merged(std::move(all), problem, base, options);
-}
-
 Bytes write_merged(MeanOfAll all, const Problem& problem, const std::vector<double>& base,
                    const StreamOptions& options) {
   const std::size_t inputs = all.weights.size();
-  StateWriter out((2 * inputs + problem.outputs) * sizeof(float) + 1024);
+  StateWriter out((3 * inputs + problem.outputs) * sizeof(float) + 1024);
   out.put(all.members);
   out.put(all.rows);
   out.put(all.steps);
   out.put(all.weights);
   out.put(all.few);
+  out.put(all.merged);
   out.put(static_cast<std::uint8_t>(all.has_centre));
   if (!all.has_centre) return out.take();
   for (std::size_t i = 0; i < inputs; ++i) {
@@ -166,23 +126,30 @@ Bytes write_merged(MeanOfAll all, const Problem& problem, const std::vector<doub
 Result<Merged> read_merged(ByteView bytes, const Problem& problem, const Fit& like) {
   StateReader in(bytes);
   Merged out;
-  out.mean.passes = out.centre.passes = like.passes;
-  out.mean.notes = out.centre.notes = like.notes;
+  Fit mean, merged, centre;
+  mean.passes = like.passes;
+  mean.notes = like.notes;
   out.workers = in.get<std::uint64_t>();
-  out.mean.rows = in.get<std::uint64_t>();
-  out.mean.steps = in.get<std::uint64_t>();
-  in.get(out.mean.weights);
-  in.get(out.mean.intercepts);
-  out.has_centre = in.get<std::uint8_t>() != 0;
-  if (out.has_centre) {
-    out.centre.rows = out.mean.rows;
-    out.centre.steps = out.mean.steps;
-    in.get(out.centre.weights);
-    in.get(out.centre.intercepts);
+  mean.rows = in.get<std::uint64_t>();
+  mean.steps = in.get<std::uint64_t>();
+  merged = centre = mean;
+  in.get(mean.weights);
+  in.get(mean.intercepts);
+  in.get(merged.weights);
+  merged.intercepts = mean.intercepts;
+  const bool has_centre = in.get<std::uint8_t>() != 0;
+  if (has_centre) {
+    in.get(centre.weights);
+    in.get(centre.intercepts);
   }
-  for (const Fit* fit : {&out.mean, &out.centre}) {
-    if (fit == &out.centre && !out.has_centre) break;
-    if (fit->weights.size() != problem.outputs * problem.width || fit->intercepts.size() != problem.outputs)
+  const bool has_merged = !merged.weights.empty();
+  out.fits.push_back({"mean", "the mean of theirs", std::move(mean)});
+  if (has_merged)
+    out.fits.push_back({"merged", "what they learned, put together weight by weight", std::move(merged)});
+  if (has_centre) out.fits.push_back({"centre", "their centre", std::move(centre)});
+  for (const MergedFit& one : out.fits) {
+    if (one.fit.weights.size() != problem.outputs * problem.width ||
+        one.fit.intercepts.size() != problem.outputs)
       return Error{Errc::corrupt, "the model that the lead sent is damaged"};
   }
   if (in.failed() || in.left() != 0) return Error{Errc::corrupt, "the model that the lead sent is damaged"};

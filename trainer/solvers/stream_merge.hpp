@@ -2,6 +2,7 @@
 //
 // Threading: one thread.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "trainer/solvers/stream.hpp"
@@ -11,17 +12,18 @@ namespace samovar::trainer {
 
 double weight_of(const EncodedBatch& batch);
 
-// A part: weights, intercepts, rows, steps, and a slice of the centre with its first cell. The outcome: the
-// mean of all, each by its rows, and what the slices are together.
-Result<Bytes> merge_fits(const std::vector<Bytes>& parts, const Problem& problem,
-                         const std::vector<double>& base, const StreamOptions& options);
-// The same outcome of a mean that was made by slices.
+// The models that were made by slices, for one that comes too late for that.
 Bytes write_merged(MeanOfAll all, const Problem& problem, const std::vector<double>& base,
                    const StreamOptions& options);
+// One of the models to choose from.
+struct MergedFit {
+  const char* taken = "";  // its name in the record
+  std::string what;        // and in a sentence
+  Fit fit;
+};
 struct Merged {
   std::uint64_t workers = 0;
-  bool has_centre = false;
-  Fit mean, centre;
+  std::vector<MergedFit> fits;  // the mean is the first
 };
 // `like`: what else a fit says.
 Result<Merged> read_merged(ByteView bytes, const Problem& problem, const Fit& like);
@@ -34,8 +36,8 @@ struct BestFit {
 Result<BestFit> best_of_workers(RowSource& rows, const std::vector<EncodedBatch>& valid,
                                 const Problem& problem, const Fit& own);
 
-// On these validation rows of each worker.
-Result<bool> centre_is_better(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
-                              const Fit& mean, const Fit& centre);
+// Which of them does best on these validation rows of each worker; without any, the first.
+Result<std::size_t> best_fit(RowSource& rows, const std::vector<EncodedBatch>& valid, const Problem& problem,
+                             const std::vector<MergedFit>& fits);
 
 }  // namespace samovar::trainer

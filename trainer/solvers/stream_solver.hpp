@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "trainer/solvers/cell_merge.hpp"
 #include "trainer/solvers/large_pages.hpp"
 #include "trainer/solvers/phase_seconds.hpp"
 #include "trainer/solvers/stream.hpp"
@@ -27,6 +28,7 @@ class Stream {
   Result<Fit> run(StateReader* from);
 
  private:
+  Result<Fit> solve(StateReader* from);
   double scaled(double intercept) const;
 
   Result<void> train(BatchReader& reader);
@@ -78,12 +80,13 @@ class Stream {
   std::uint64_t seen_all() const { return together_ ? together_->rows_done() : seen_; }
   std::uint64_t rows_all() const { return together_ ? options_.all_rows : rows_.rows(); }
 
-  // The mean of the workers' weights and the centre's; which of them does better on the validation rows. Or
-  // the best of the workers'.
+  // The mean of the workers' weights, what they learned put together, and the centre; which of them does best
+  // on the validation rows. Or the best of the workers'.
   Result<Fit> result_together();
-  Result<struct Merged> merge_by_slices(const Fit& own);
-  // As workers of an earlier version do.
-  Result<struct Merged> merge_at_lead(const Fit& own);
+  Result<struct Merged> merge(const Fit& own);
+  // What was learned of each weight, and from how much (CellMerge): of the later half of the passes.
+  std::vector<float> pairs() const;
+  CellMerge cell_merge() const { return {optimizer_, alone_, options_.target_scale}; }
   Fit told(Fit fit, std::uint64_t workers, const char* taken, const std::string& what) const;
 
   // Of a whole vector, on the validation rows that were kept; not a number when there are none.
@@ -133,6 +136,9 @@ class Stream {
   // The later half of the passes; one pass alone: its later half.
   bool averaging() const;
   void add_average();
+  // With FTRL it is the mean of the sums that weights follow from: no worse, and those of several workers can
+  // be put together. Else of the weights.
+  bool averages_sums() const { return optimizer_.rule == kernels::Rule::ftrl; }
 
   double bias_weight(std::size_t output) const;
 
@@ -169,6 +175,7 @@ class Stream {
   const char* device_note_ = nullptr;   // why there is none, though one was given
   LargeVector<float> average_;
   std::vector<double> average_bias_;
+  double average_rows_ = 0;  // seen by all when each was added: of sums alone
   std::uint64_t averages_ = 0;
   std::uint64_t step_ = 0;
   std::uint64_t seen_ = 0;  // rows read, whatever their roles

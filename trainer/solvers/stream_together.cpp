@@ -31,6 +31,9 @@ void Stream::rescale(double before, double now) {
   for (std::size_t i = 0; i < bias_.size(); ++i) {
     if (ftrl || i % cell_ == 1) bias_[i] *= ratio;
   }
+  if (averages_sums()) {
+    for (float& sum : average_) sum *= ratio;
+  }
 }
 
 Result<Fit> Stream::run_together(const ReadPlan& plan, std::optional<DataCursor> from) {
@@ -241,6 +244,10 @@ std::uint64_t Stream::rows_most() const {
 }
 
 Result<Fit> Stream::result_together() {
+  SAMOVAR_CHECK(settle());
+  // Where there are many workers each has few moments: the last one is among them.
+  const bool several = rows_.council()->membership().members.size() > 1;
+  if (averages_ > 0 && several && !together_->best_is_taken()) add_average();
   SAMOVAR_TRY(Fit own, result());
   if (together_->best_is_taken()) {
     SAMOVAR_TRY(BestFit best, best_of_workers(rows_, kept_, problem_, own));
@@ -249,20 +256,45 @@ Result<Fit> Stream::result_together() {
     return told(std::move(best.fit), best.workers, "best",
                 "the best of theirs, by their loss on the validation rows.");
   }
-  SAMOVAR_TRY(Merged both, options_.slices_model ? merge_by_slices(own) : merge_at_lead(own));
+  SAMOVAR_TRY(Merged all, merge(own));
   together_->end();
-  if (both.workers < 2) return both.mean;
-  if (!both.has_centre) return told(std::move(both.mean), both.workers, "mean", "the mean of theirs.");
-  if (together_->in_step()) SAMOVAR_CHECK(keep_first());
-  SAMOVAR_TRY(const bool take_centre, centre_is_better(rows_, kept_, problem_, both.mean, both.centre));
-  const std::string better = ", which does better on the validation rows.";
-  if (take_centre) return told(std::move(both.centre), both.workers, "centre", "their centre" + better);
-  return told(std::move(both.mean), both.workers, "mean", "the mean of theirs" + better);
+  if (all.workers < 2) return all.fits.front().fit;
+  if (all.fits.size() > 1 && together_->in_step()) SAMOVAR_CHECK(keep_first());
+  SAMOVAR_TRY(const std::size_t best, best_fit(rows_, kept_, problem_, all.fits));
+  const char* const better = all.fits.size() > 1 ? ", which does best on the validation rows." : ".";
+  MergedFit& one = all.fits[best];
+  return told(std::move(one.fit), all.workers, one.taken, one.what + std::string(better));
 }
 
-Result<Merged> Stream::merge_by_slices(const Fit& own) {
+std::vector<float> Stream::pairs() const {
+  if (!CellMerge::knows(optimizer_.rule)) return {};
+  const std::size_t count = problem_.outputs * problem_.width;
+  const std::size_t squares_at = optimizer_.rule == kernels::Rule::adam ? 2 : 1;
+  const auto moments = static_cast<float>(averages_);
+  // Sums of squares grow with the rows: at those moments there were so many of today's, on average.
+  const double rows = static_cast<double>(seen_all()) * static_cast<double>(averages_);
+  const auto then = static_cast<float>(averages_sums() && rows > 0 ? std::min(1.0, average_rows_ / rows) : 1);
+  std::vector<float> out(2 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* const cell = cells_.data() + i * cell_;
+    out[2 * i] = averages_ > 0 ? average_[i] / moments : cell[0];
+    out[2 * i + 1] = then * std::max(cell[squares_at], 0.0f);
+  }
+  return out;
+}
+
+Result<Merged> Stream::merge(const Fit& own) {
+  const std::vector<float> learned = pairs();
+  const CellMerge by = cell_merge();
   const auto part = [&] {
-    MeanPart mine{own.weights, own.intercepts, own.rows, own.steps, together_->slice_first() / cell_, {}};
+    MeanPart mine;
+    mine.weights = own.weights;
+    mine.pairs = learned;
+    mine.merge = &by;
+    mine.few = own.intercepts;
+    mine.rows = own.rows;
+    mine.steps = own.steps;
+    mine.centre_first = together_->slice_first() / cell_;
     mine.centre = centre_weights();
     return mine;
   };
@@ -279,24 +311,6 @@ Result<Merged> Stream::merge_by_slices(const Fit& own) {
   }
   const Bytes merged = write_merged(*std::move(mean), problem_, base_, options_);
   rows_.council()->keep(kModel, merged);
-  return read_merged(merged, problem_, own);
-}
-
-Result<Merged> Stream::merge_at_lead(const Fit& own) {
-  const auto part = [&]() -> Result<Bytes> {
-    StateWriter out(own.weights.size() * 2 * sizeof(float));
-    out.put(own.weights);
-    out.put(own.intercepts);
-    out.put(own.rows);
-    out.put(own.steps);
-    out.put(std::uint64_t{together_->slice_first() / cell_});
-    out.put(centre_weights());
-    return out.take();
-  };
-  const auto merge = [&](const std::vector<Bytes>& parts) {
-    return merge_fits(parts, problem_, base_, options_);
-  };
-  SAMOVAR_TRY(const Bytes merged, rows_.council()->agree("finish", part, merge));
   return read_merged(merged, problem_, own);
 }
 
@@ -329,6 +343,7 @@ double Stream::loss_of(FlatVector x) {
 void Stream::forget_average() {
   average_.clear();
   average_bias_.clear();
+  average_rows_ = 0;
   averages_ = 0;
   next_average_ = seen_;
 }

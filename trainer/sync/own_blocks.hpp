@@ -27,6 +27,7 @@ class OwnBlocks final : public BlockSource {
 
   std::size_t blocks() const override { return source_.blocks(); }
   std::uint32_t rows(std::size_t block) const override { return own_[block] ? source_.rows(block) : 0; }
+  std::uint32_t rows_of_all(std::size_t block) const override { return source_.rows_of_all(block); }
   Result<void> read(std::size_t block, Bytes& out) override { return source_.read(block, out); }
   bool here(std::size_t block) const override { return source_.here(block); }
   // Of all workers.

@@ -11,7 +11,8 @@ namespace samovar::trainer {
 
 namespace {
 
-// Of one message: some hundred of them are on their way at a time, and none holds up the others for long.
+// Weights of one message: some hundred of them are on their way at a time, and none holds up the others for
+// long.
 constexpr std::size_t kPieceFloats = 65'536;
 
 Error damaged() { return {Errc::corrupt, "the model that another worker sent is damaged"}; }
@@ -44,10 +45,11 @@ Result<void> SliceMean::begin(const MeanPart& own, std::uint32_t attempt) {
   parts_.clear();
   made_.clear();
   centre_heard_ = own.centre.size();
-  floats_left_ = own.weights.size();
   all_ = MeanOfAll{};
   all_.members = members_.size();
   all_.weights.resize(own.weights.size());
+  if (!own.pairs.empty()) all_.merged.resize(own.weights.size());
+  floats_left_ = all_.weights.size() + all_.merged.size();
   all_.centre.assign(own.weights.size() + own.few.size(), std::numeric_limits<float>::quiet_NaN());
   if (own.centre_first > all_.centre.size() || own.centre.size() > all_.centre.size() - own.centre_first)
     return damaged();
@@ -73,7 +75,9 @@ Result<void> SliceMean::tell_part(std::size_t place) {
   const auto [low, high] = slice(place);
   // Who has no weights to look after hears the rest all the same.
   for (std::size_t first = low; first < high || first == low; first += kPieceFloats) {
-    const auto floats = own_.weights.subspan(first, std::min(kPieceFloats, high - first));
+    const std::size_t each = floats_each();
+    const std::span<const float> from = own_.pairs.empty() ? own_.weights : own_.pairs;
+    const auto floats = from.subspan(first * each, std::min(kPieceFloats, high - first) * each);
     StateWriter out(floats.size_bytes() + 256);
     out.put(kinds_.part);
     out.put(attempt_);
@@ -133,7 +137,7 @@ Result<void> SliceMean::hear(std::uint32_t from, std::uint8_t kind, Bytes& body)
   StateReader in(body);
   const Head head = Head::of(in);
   const auto what = kind == kinds_.whole ? in.get<std::uint8_t>() : std::uint8_t{kMean};
-  if (in.failed() || what > kNone) return damaged();
+  if (in.failed() || what > kMerged) return damaged();
   const bool same = begun_ && head.attempt == attempt_ && head.epoch == epoch_;
   if (what == kNone) {
     none_ = none_ || (same && !closed_);
@@ -168,7 +172,7 @@ Result<void> SliceMean::hear_part(std::uint32_t from, const Head& head, StateRea
   const auto [low, high] = slice(static_cast<std::size_t>(self));
   if (low == high) return {};
   if (head.first < low || head.first >= high || (head.first - low) % kPieceFloats != 0 ||
-      floats.size() != std::min(kPieceFloats, high - head.first))
+      floats.size() != std::min(kPieceFloats, high - head.first) * floats_each())
     return damaged();
   parts_[head.first][from] = std::move(floats);
   return make(head.first);
@@ -187,21 +191,41 @@ Result<void> SliceMean::make(std::size_t first) {
   const auto self = std::lower_bound(members_.begin(), members_.end(), self_) - members_.begin();
   const std::size_t count = std::min(kPieceFloats, slice(static_cast<std::size_t>(self)).second - first);
   float* const out = all_.weights.data() + first;
+  // One without rows has learned nothing, unless nobody has any.
+  std::vector<const float*> learned, all;
   for (const std::uint32_t member : members_) {
-    const float* const theirs = member == self_ ? own_.weights.data() + first : parts.at(member).data();
+    const float* theirs = part_of(member, first);
+    all.push_back(theirs);
+    if (said_.at(member).rows != 0) learned.push_back(theirs);
+    if (!own_.pairs.empty()) {
+      room_.resize(count);
+      own_.merge->own(theirs, count, room_.data());
+      theirs = room_.data();
+    }
     kernels::cpu().axpy(nullptr, static_cast<float>(share_of(member)), theirs, count, out);
   }
-  for (auto& [member, floats] : parts) floats = {};
   made_.insert(first);
   floats_left_ -= count;
+  if (!own_.pairs.empty()) {
+    float* const merged = all_.merged.data() + first;
+    own_.merge->merge(learned.empty() ? all : learned, count, merged);
+    floats_left_ -= count;
+    SAMOVAR_CHECK(tell_whole(first, std::span<const float>(merged, count), kMerged));
+  }
+  for (auto& [member, floats] : parts) floats = {};
   return tell_whole(first, std::span<const float>(out, count), kMean);
+}
+
+const float* SliceMean::part_of(std::uint32_t member, std::size_t first) const {
+  if (member != self_) return parts_.at(first).at(member).data();
+  return (own_.pairs.empty() ? own_.weights : own_.pairs).data() + first * floats_each();
 }
 
 Result<void> SliceMean::hear_whole(const Head& head, std::uint8_t what, StateReader& in) {
   const bool centre = what == kCentre;
   std::vector<float> floats;
   in.get(floats);
-  std::vector<float>& to = centre ? all_.centre : all_.weights;
+  std::vector<float>& to = centre ? all_.centre : what == kMerged ? all_.merged : all_.weights;
   if (in.failed() || in.left() != 0 || head.first > to.size() || floats.size() > to.size() - head.first)
     return damaged();
   std::copy(floats.begin(), floats.end(), to.begin() + static_cast<std::ptrdiff_t>(head.first));

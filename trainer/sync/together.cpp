@@ -18,7 +18,10 @@ constexpr std::size_t kStateFloats = 500'000;
 constexpr double kWorkShare = 0.03;
 constexpr std::uint32_t kTauMax = 1'000'000;
 // A job has at least so many exchanges: with fewer the members learn too little of each other.
-constexpr double kRoundsLeast = 8;
+constexpr double kRoundsLeast = 6;
+// What a pull of beta / p changes in so few exchanges is nothing beside what is made of all models at the
+// end.
+constexpr double kRoundsOfUse = 3;
 // What a float of an exchange costs, about: until the first one has been measured.
 constexpr double kFloatSeconds = 1e-9;
 // When the lead deals what is left, by the share of all rows that are done.
@@ -42,7 +45,8 @@ std::uint32_t choose_tau(const TauQuestion& q) {
   if (!(q.step > 0) || !(q.step_work > 0)) return 1;
   const double steps = q.steps > 0 ? q.steps : kTauMax;
   const double by_work = std::min(q.work / (kWorkShare * q.step_work), steps / kRoundsLeast);
-  const double by_network = std::min(q.network / q.step, steps);
+  const double by_network = q.network / q.step;
+  if (by_network * kRoundsOfUse > steps) return kTauMax;
   return static_cast<std::uint32_t>(
       std::clamp(std::ceil(std::max(by_work, by_network)), 1.0, static_cast<double>(kTauMax)));
 }
@@ -351,8 +355,10 @@ void Together::adjust_tau() {
   if (strategy_.tau == 0 && figures_.rounds > 1) {
     const std::uint32_t fitting =
         choose_tau({work_seconds_, step_work_, figures_.round_seconds, step_seconds_, steps_to_do()});
-    // Half the old, half the new: a single slow moment is not the network.
-    figures_.tau = std::max(1u, (figures_.tau + fitting + 1) / 2);
+    // Half the old, half the new, and never none at all: a single slow moment is not the network.
+    const double steps = steps_to_do() > 0 ? std::ceil(steps_to_do()) : kTauMax;
+    const auto most = static_cast<std::uint32_t>(std::min<double>(steps, kTauMax));
+    figures_.tau = std::max(1u, (figures_.tau + std::min(fitting, most) + 1) / 2);
   }
   figures_.exchange_work += work_seconds_;
   work_seconds_ = 0;

@@ -272,7 +272,8 @@ struct TauQuestion {
 };
 // Steps between two exchanges so that the work of one is at most a share of the steps', and the network is
 // done with one before the next. A short job has some exchanges even if their work is more than that share;
-// but what the network does not carry only waits in it, and comes too late to be of use.
+// but what the network does not carry only waits in it, and comes too late to be of use: where it carries too
+// few for that in the whole job, there are none.
 std::uint32_t choose_tau(const TauQuestion& q);
 
 // Of one member.

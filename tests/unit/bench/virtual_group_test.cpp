@@ -5,6 +5,8 @@
 #include <functional>
 #include <thread>
 
+#include "bench/bench.hpp"
+
 namespace samovar::bench {
 namespace {
 
@@ -62,6 +64,37 @@ TEST(VirtualGroup, WaitingForNothingEndsInTime) {
               },
               [](trainer::PeerGroup&) {}});
   EXPECT_NEAR(at, 30, kNear);
+}
+
+// A step has its price; what is heard, and what is said, costs what it takes.
+TEST(VirtualGroup, AStepCostsWhatItIsSaidTo) {
+  VirtualGroup group({{0}, {1}}, {1e9, 0}, false, 5);
+  const auto works = [] {
+    const double until = cpu_seconds() + 0.02;
+    while (cpu_seconds() < until) continue;
+  };
+  double after_steps = 0, after_message = 0;
+  run(group, {[&](trainer::PeerGroup& own) {
+                for (int step = 0; step < 3; ++step) {
+                  works();
+                  ASSERT_TRUE(own.receive(milliseconds(0)).has_value());
+                }
+                after_steps = group.seconds(0);
+                works();  // makes what it sends
+                ASSERT_TRUE(own.send(1, Bytes(8)));
+                after_message = group.seconds(0);
+              },
+              [&](trainer::PeerGroup& own) {
+                ASSERT_TRUE(own.receive(milliseconds(60'000)).value());
+                works();  // on what came
+                // Nothing more has come; what lay in between was no step.
+                ASSERT_TRUE(own.receive(milliseconds(0)).has_value());
+                EXPECT_LT(group.stepped(1), 0.01);
+              }});
+  EXPECT_NEAR(after_steps, 15, 0.01);
+  EXPECT_GE(group.stepped(0), 0.06);
+  EXPECT_GE(after_message, 15.02);
+  EXPECT_LT(after_message, 15.2);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trainer/spec_device.hpp"
+
 namespace samovar::trainer {
 namespace {
 
@@ -47,6 +49,8 @@ TEST(Spec, DefaultsAreSpelledOut) {
   EXPECT_EQ(full["features"]["hash_bits"], 18);
   EXPECT_EQ(full["parameters"]["family"], "auto");
   EXPECT_EQ(full["seed"], 1);
+  // Nodes of an earlier version refuse names that they do not know.
+  EXPECT_FALSE(full["features"].contains("frequent_levels"));
 }
 
 TEST(Spec, FullFormComesBackAsItWas) {
@@ -54,7 +58,7 @@ TEST(Spec, FullFormComesBackAsItWas) {
   json["inputs"] = {"ward", "age", "weight kg"};
   json["weight"] = "a/b~c";
   json["split"] = {{"kind", "time"}, {"column", "admitted"}, {"valid", 0.05}, {"test", 0.3}};
-  json["features"] = {{"categories", "hash"}, {"numbers", "plain"}};
+  json["features"] = {{"categories", "hash"}, {"numbers", "plain"}, {"frequent_levels", 500}};
   json["features"]["interactions"] = pairs({{"ward", "age"}});
   json["parameters"] = {{"l2", 0.5}};
   json["seed"] = 7;
@@ -65,6 +69,7 @@ TEST(Spec, FullFormComesBackAsItWas) {
   ASSERT_TRUE(twice.faults.empty()) << twice.faults[0].pointer << " " << twice.faults[0].detail;
   EXPECT_EQ(to_json(twice.spec), to_json(once.spec));
   EXPECT_EQ(twice.spec.features.interactions.size(), 1u);
+  EXPECT_EQ(twice.spec.features.frequent_levels, 500u);
 }
 
 TEST(Spec, AllFaultsAtOnce) {
@@ -82,6 +87,9 @@ TEST(Spec, RefusesWhatIsOutOfRange) {
     json[Json::json_pointer(pointer)] = std::move(value);
     return faults(json);
   };
+  EXPECT_EQ(with("/features/frequent_levels", 65'537), Faults{"/features/frequent_levels range"});
+  EXPECT_EQ(with("/features/frequent_levels", "many"), Faults{"/features/frequent_levels type"});
+  EXPECT_EQ(with("/features/frequent_levels", "auto"), Faults{});
   EXPECT_EQ(with("/features/hash_bits", 9), Faults{"/features/hash_bits range"});
   EXPECT_EQ(with("/features/hash_bits", 18.5), Faults{"/features/hash_bits type"});
   EXPECT_EQ(with("/features/levels_max", 0), Faults{"/features/levels_max range"});
@@ -195,6 +203,57 @@ TEST(Spec, PowerIsWrittenOnlyWhenItWasAskedFor) {
   EXPECT_EQ(faults(json), (Faults{"/power/mode choice", "/power/watts range", "/power/finish_by range",
                                   "/power/volts unknown"}));
   EXPECT_EQ(algorithms()[0]["power"]["properties"]["mode"]["default"], "full");
+}
+
+TEST(Spec, TheDeviceIsWrittenOnlyWhenItWasAskedFor) {
+  const Schema schema = visits();
+  Json json = minimal();
+  for (const char* same : {"", "auto"}) {
+    if (*same != 0) json["device"] = same;
+    EXPECT_FALSE(to_json(parse_spec(json, &schema).spec).contains("device")) << "older nodes do not know it";
+  }
+  json["device"] = "gpu";
+  const Json full = to_json(parse_spec(json, &schema).spec);
+  EXPECT_EQ(full["device"], "gpu");
+  EXPECT_TRUE(faults(full).empty()) << "it reads what it writes";
+  json["device"] = "tpu";
+  EXPECT_EQ(faults(json), Faults{"/device choice"});
+  EXPECT_EQ(algorithms()[0]["device"]["default"], "auto");
+}
+
+TEST(Spec, AGpuIsTakenForWhatGainsByItOrWhenAskedFor) {
+  constexpr std::uint64_t kMany = 1'000'000;
+  constexpr std::uint32_t kOrin = 87;
+  JobSpec spec;
+  const auto gpu = [&spec](std::uint64_t rows, std::uint32_t generation) {
+    return plan_device(spec, rows, generation).gpu;
+  };
+  EXPECT_FALSE(gpu(kMany, kOrin)) << "the solver may be another";
+  spec.parameters = {{"solver", "ftrl"}};
+  EXPECT_TRUE(gpu(kMany, kOrin));
+  EXPECT_TRUE(gpu(kMany, 72));
+  EXPECT_FALSE(gpu(kMany, 53)) << "no faster than its processors";
+  EXPECT_FALSE(gpu(500'000, kOrin)) << "too few rows";
+  EXPECT_FALSE(gpu(kMany, 0)) << "there is none";
+  spec.parameters = Json::object();
+  spec.features.categories = FeatureOptions::Categories::hash;
+  EXPECT_TRUE(gpu(kMany, kOrin)) << "so many weights are streamed";
+  spec.features.hash_bits = 12;
+  EXPECT_FALSE(gpu(kMany, kOrin));
+  spec.parameters = {{"solver", "adagrad"}};
+  spec.device = Device::cpu;
+  EXPECT_FALSE(gpu(kMany, kOrin));
+  spec.device = Device::gpu;
+  EXPECT_TRUE(gpu(10, 53));
+  EXPECT_EQ(plan_device(spec, 10, 53).why, "");
+  spec.parameters = {{"solver", "lbfgs"}};
+  EXPECT_FALSE(gpu(kMany, kOrin));
+  EXPECT_EQ(plan_device(spec, kMany, kOrin).why, "the solver lbfgs computes on the CPU");
+  spec.parameters = Json::object();
+  spec.strategy.kind = "allreduce";
+  EXPECT_EQ(plan_device(spec, kMany, kOrin).why, "the strategy allreduce computes on the CPU");
+  spec.device = Device::automatic;
+  EXPECT_EQ(plan_device(spec, kMany, kOrin).why, "") << "nobody asked";
 }
 
 TEST(Spec, EveryStrategyIsInTheSchemaWithWhenToTakeIt) {

@@ -7,6 +7,7 @@ export type SplitKind = 'random' | 'group' | 'time' | 'folds';
 export const splitKinds: readonly SplitKind[] = ['random', 'group', 'time', 'folds'];
 
 export type PowerMode = 'full' | 'gentle';
+export type DeviceChoice = 'auto' | 'cpu' | 'gpu';
 
 // What is asked for. Everything but the first four has a default.
 export interface JobSpec {
@@ -27,6 +28,7 @@ export interface JobSpec {
   nodes?: { min?: number; max?: number };
   on_lost_node?: string;
   priority?: number | 'low' | 'normal' | 'high';
+  device?: DeviceChoice;
   power?: { mode?: PowerMode; watts?: number; finish_by?: string };
   seed?: number;
 }
@@ -94,6 +96,13 @@ export interface JobPower {
   late: boolean;
   needed_watts: number | null;
 }
+// What a node computes or computed on.
+export interface JobDevice {
+  node_id: string;
+  node: string | null;
+  device: string | null;
+  note: string | null; // why not, or no longer, on a GPU
+}
 export interface Job {
   id: string;
   kind: string;
@@ -120,6 +129,7 @@ export interface Job {
   power?: JobPower | null;
   waiting_for?: string | null;
   workers?: JobWorker[];
+  devices?: JobDevice[];
   events?: JobEvent[];
   metric: string;
   best: number | null;

@@ -2,6 +2,7 @@ import '../../src/messages/en-models';
 import { render, type ComponentChild } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { deviceRows } from '../../src/routes/job/Devices';
 import { Late, giveOrTake, powerRows } from '../../src/routes/job/Power';
 import { asCommand, emptyDraft, fromSpec, toSpec } from '../../src/routes/newjob/draft';
 import { PowerChoice, estimateOfPower } from '../../src/routes/newjob/PowerChoice';
@@ -78,5 +79,23 @@ describe('the power of a job', () => {
     expect(root.textContent).toBe('');
     show(<Late job={makeJob({ power: { ...asked, watts: null, granted_watts: null, needed_watts: null } })} />);
     expect(root.textContent).toContain('not even at full speed');
+  });
+});
+
+describe('the device of a job', () => {
+  it('is asked for only when one was chosen, comes again, and is said at a terminal', () => {
+    expect(toSpec(named, []).device).toBeUndefined();
+    const spec = toSpec({ ...named, device: 'gpu' }, []);
+    expect(spec.device).toBe('gpu');
+    expect(asCommand(spec)).toContain('--device gpu');
+    expect(fromSpec(spec, []).device).toBe('gpu');
+  });
+
+  it('is shown by node, with why it is not the GPU', () => {
+    expect(deviceRows(makeJob())).toEqual([]);
+    const one = { node_id: 'abcd1234', node: 'kitchen', device: 'cuda Orin', note: null };
+    expect(deviceRows(makeJob({ devices: [one] }))).toEqual([['Computes on', 'cuda Orin']]);
+    const [row] = deviceRows(makeJob({ devices: [one, { ...one, node: null, device: 'cpu neon', note: 'the GPU failed' }] }));
+    expect(row![1]).toBe('kitchen: cuda Orin, ABCD: cpu neon (the GPU failed)');
   });
 });

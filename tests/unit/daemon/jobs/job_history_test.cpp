@@ -74,6 +74,24 @@ TEST(JobHistory, ComesBackFromItsBytes) {
   EXPECT_EQ(back->started_at, history.started_at);
 }
 
+// Why it is the CPU stays known when the next worker says that it is; a device that works again says no more.
+TEST(JobHistory, KnowsWhatEachNodeComputesOn) {
+  JobHistory history;
+  history.computes_on("n1", {"cuda Orin", ""});
+  history.computes_on("n2", {"cpu neon", ""});
+  history.computes_on("n1", {"", "the GPU failed (lost)"});
+  EXPECT_EQ(history.devices.at("n1"), (JobDevice{"n1", "cuda Orin", "the GPU failed (lost)"}));
+  history.computes_on("n1", {"cpu neon", ""});
+  EXPECT_EQ(history.devices.at("n1"), (JobDevice{"n1", "cpu neon", "the GPU failed (lost)"}));
+  const auto back = JobHistory::decode(history.encode());
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(back->devices, history.devices);
+  history.computes_on("n1", {"cuda Orin", ""});
+  EXPECT_EQ(history.devices.at("n1"), (JobDevice{"n1", "cuda Orin", ""}));
+  history.cut_after(0);
+  EXPECT_TRUE(history.devices.empty()) << "what begins anew tells anew";
+}
+
 TEST(JobHistory, OtherBytesAreNone) {
   const Bytes good = JobHistory().encode();
   for (std::size_t size = 0; size < good.size(); ++size)

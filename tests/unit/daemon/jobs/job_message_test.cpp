@@ -49,11 +49,6 @@ TEST(JobMessage, OrdersAreReadBack) {
   epoch.turns.assign(kTurnsMax + 1, {1});
   EXPECT_FALSE(decode_job_epoch(encode(epoch)));
   epoch.turns.clear();
-  epoch.slices_model = true;
-  ASSERT_TRUE(decode_job_epoch(encode(epoch)));
-  EXPECT_TRUE(decode_job_epoch(encode(epoch))->slices_model);
-  EXPECT_FALSE(told->slices_model);
-  epoch.slices_model = false;
   epoch.members = {{1, "nod_a"}};  // not for it
   EXPECT_FALSE(decode_job_epoch(encode(epoch)));
 
@@ -88,6 +83,10 @@ TEST(JobMessage, NewsOfEveryKindIsReadBack) {
   news.what = JobNews::What::log;
   news.log = {"warn", "a sentence"};
   EXPECT_EQ(decode_job_news(encode(news))->log.text, "a sentence");
+  news.what = JobNews::What::device;
+  news.device = {"", "the GPU failed"};
+  EXPECT_EQ(decode_job_news(encode(news))->device.trouble, "the GPU failed");
+  expect_strict(encode(news), decode_job_news);
   news.what = JobNews::What::ended;
   news.good = false;
   news.code = Errc::unavailable;

@@ -65,6 +65,7 @@ TEST(TrainProtocol, EveryMessageComesBackAndNoOtherLengthDoes) {
   comes_back(StepMessage{"training", 0.5, 10, 1}, decode_step);
   comes_back(MetricMessage{1, 2, 3.5, {{"train_loss", std::nan("")}, {"valid_loss", 0.25}}}, decode_metric);
   comes_back(LogMessage{"warn", "text"}, decode_log);
+  comes_back(DeviceMessage{"cuda Orin", "the GPU has no room for this model"}, decode_device);
   comes_back(
       TrainedMessage{"{}", "{}", "{}", file_of(OutputKind::model, 0), file_of(OutputKind::evaluation, 0)},
       decode_trained);

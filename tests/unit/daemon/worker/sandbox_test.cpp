@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <thread>
 #include <vector>
@@ -17,10 +18,10 @@ constexpr int kRefused = 40;
 constexpr int kNoSandbox = 41;
 
 // The wait status of a child that tries `call`, inside the sandbox or outside of it.
-int try_in_child(std::string_view call, bool sandboxed) {
+int try_in_child(std::string_view call, bool sandboxed, const OpenDevice& open_device = {}) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (sandboxed && !enter_sandbox()) ::_exit(kNoSandbox);
+    if (sandboxed && !enter_sandbox({}, open_device)) ::_exit(kNoSandbox);
     ::_exit(attempt(call).value_or(false) ? kWentThrough : kRefused);
   }
   int status = -1;
@@ -44,8 +45,61 @@ TEST_P(Refused, EndsTheProcessInside) {
 
 INSTANTIATE_TEST_SUITE_P(Sandbox, Refused,
                          ::testing::Values("create", "socket", "unix_socket", "execve", "ptrace", "fork",
-                                           "kill", "exec_memory"),
+                                           "kill", "exec_memory", "ioctl", "device_ioctl", "socket_ioctl"),
                          [](const auto& call) { return std::string(call.param); });
+
+// With a GPU open, what its driver may ask of that is all there is more.
+const OpenDevice kOpens = [] { return true; };
+const OpenDevice kOpensNone = [] { return false; };
+
+class RefusedWithDevice : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RefusedWithDevice, DoesNotGoThrough) {
+  const int status = try_in_child(GetParam(), true, kOpens);
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+  EXPECT_TRUE(killed || (WIFEXITED(status) && WEXITSTATUS(status) == kRefused)) << status;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sandbox, RefusedWithDevice,
+                         ::testing::Values("open", "create", "socket", "unix_socket", "execve", "ptrace",
+                                           "fork", "kill", "exec_memory", "ioctl", "socket_ioctl"),
+                         [](const auto& call) { return std::string(call.param); });
+
+TEST(Sandbox, IoctlsOfADeviceGoThroughWhenThereIsOne) {
+  const int with = try_in_child("device_ioctl", true, kOpens);
+  ASSERT_TRUE(WIFEXITED(with)) << "signal " << WTERMSIG(with);
+  EXPECT_EQ(WEXITSTATUS(with), kWentThrough);
+  // One that did not open leaves the sandbox of a worker without.
+  for (const char* call : {"device_ioctl", "create"}) {
+    const int without = try_in_child(call, true, kOpensNone);
+    ASSERT_TRUE(WIFSIGNALED(without)) << call << " ended with " << WEXITSTATUS(without);
+    EXPECT_EQ(WTERMSIG(without), SIGSYS);
+  }
+}
+
+// A driver's threads are there before the door closes, and are behind it all the same.
+TEST(Sandbox, ThreadsOfADeviceAreInIt) {
+  for (const bool opens : {true, false}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      static std::atomic<bool> closed;
+      const auto entered = enter_sandbox({}, [opens] {
+        std::thread([] {
+          while (!closed.load()) std::this_thread::yield();
+          attempt("socket");
+        }).detach();
+        return opens;
+      });
+      if (!entered) ::_exit(kNoSandbox);
+      closed.store(true);
+      for (;;) std::this_thread::yield();
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "it ended with " << WEXITSTATUS(status);
+    EXPECT_EQ(WTERMSIG(status), SIGSYS);
+  }
+}
 
 TEST(Sandbox, OpeningToReadIsRefusedAndNoMore) {
   const int outside = try_in_child("open", false);

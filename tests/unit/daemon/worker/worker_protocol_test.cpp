@@ -80,6 +80,16 @@ TEST(WorkerProtocol, EveryOtherLengthIsRefused) {
   EXPECT_FALSE(decode_progress(Bytes(23)));
   EXPECT_TRUE(decode_progress(Bytes(24)));
   EXPECT_FALSE(decode_ready(Bytes{2}));
+  const Bytes ready = encode(WorkerReady{true, "cuda Orin", 87, "none"});
+  for (std::size_t size = 0; size < ready.size(); ++size)
+    EXPECT_FALSE(decode_ready(ByteView(ready).first(size)));
+  const auto back = decode_ready(ready);
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(back->own_network);
+  EXPECT_EQ(back->device, "cuda Orin");
+  EXPECT_EQ(back->generation, 87u);
+  EXPECT_EQ(back->trouble, "none");
+  EXPECT_FALSE(decode_ready(encode(WorkerReady{true, std::string(kDeviceNameBytesMax + 1, 'x'), 87, ""})));
 }
 
 TEST(WorkerProtocol, FilesHaveNoNamesOfTheirOwn) {

@@ -298,23 +298,6 @@ TEST(HashedLevels, TellColumnsSeedsAndLengthsApart) {
   EXPECT_EQ(a.code(0, "12345678"), a.code(0, "12345678"));
 }
 
-TEST(HashedLevels, AllOfABlockAtOnceAreThoseOneByOne) {
-  const HashedLevels hashed(20, 5);
-  const Schema schema{{{"a", ColumnType::category}}};
-  // Levels of eight bytes have a loop of their own.
-  for (const char* prefix : {"ward no", "level "}) {
-    const BlockColumn column = tests::categories(1200, 10, prefix);
-    const Bytes bytes = tests::encoded(1200, {column});
-    const auto view = BlockView::open(bytes, schema);
-    ASSERT_TRUE(view);
-    std::vector<std::uint32_t> out(view->levels(0) + 1, 9);
-    hashed.code_levels(4, 100, 3, 0, *view, out);
-    for (std::uint32_t level = 0; level < view->levels(0); ++level)
-      ASSERT_EQ(out[level], 100 + hashed.code(4, view->level(0, level))) << level;
-    EXPECT_EQ(out.back(), 9u);
-  }
-}
-
 // Models are kept: what a level's number was, it stays.
 TEST(HashedLevels, NeverChange) {
   const HashedLevels levels(24, 1);

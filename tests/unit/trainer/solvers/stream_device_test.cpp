@@ -163,9 +163,9 @@ TEST(StreamDevice, WithoutRoomTheCpuTrains) {
   };
   const Trained trained = trained_on(table, spec, &full);
   EXPECT_EQ(trained.model, trained_on(table, spec, nullptr).model);
-  EXPECT_THAT(trained.summary_json, HasSubstr("The GPU has no room for this model: trained on the CPU."));
+  EXPECT_THAT(trained.summary_json, HasSubstr("Trained on the CPU: the GPU has no room for this model."));
   full.open_stream = []() -> kernels::Stream* { return nullptr; };
-  EXPECT_THAT(trained_on(table, spec, &full).summary_json, HasSubstr("The GPU would not begin"));
+  EXPECT_THAT(trained_on(table, spec, &full).summary_json, HasSubstr("the GPU would not begin"));
 }
 
 // Keeps what comes whole.
@@ -181,8 +181,12 @@ class Keeper final : public TrainObserver {
     ++kept;
     return {};
   }
+  void computes_on(std::string_view name, std::string_view trouble) override {
+    told.push_back(std::string(name) + "|" + std::string(trouble));
+  }
   int asked = 0;
   int kept = 0;
+  std::vector<std::string> told;
 };
 
 // A sentence, and no checkpoint of what a broken device left.
@@ -210,6 +214,55 @@ TEST(StreamDevice, ADeviceThatFailsEndsTheJobAndKeepsNothing) {
   EXPECT_THAT(trained.error().message(), HasSubstr("the GPU failed (unspecified launch failure)"));
   EXPECT_EQ(keeper.asked, 1);
   EXPECT_EQ(keeper.kept, 0);
+  EXPECT_THAT(keeper.told,
+              testing::ElementsAre("cuda emulator|", "|the GPU failed (unspecified launch failure)"));
+}
+
+// Without room for the rows of a batch it cannot go on either: nothing of it is kept, and it says so.
+TEST(StreamDevice, ADeviceThatRunsOutOfMemorySaysSo) {
+  tests::MemoryTable table = logistic_table(1200, 3, 400);
+  JobSpec spec = job("yes", {{"solver", "adagrad"}, {"passes", 2}});
+  spec.inputs = {"x", "z", "city"};
+  kernels::Table full = device();
+  static int asked;
+  asked = 0;
+  full.allocate = [](std::size_t bytes) -> void* { return ++asked > 3 ? nullptr : device().allocate(bytes); };
+  TrainOptions options;
+  options.table = &full;
+  Keeper keeper;
+  const auto trained = train(table, table.schema(), spec, std::nullopt, options, keeper);
+  ASSERT_FALSE(trained.has_value());
+  EXPECT_EQ(trained.error().code(), Errc::unavailable);
+  EXPECT_THAT(keeper.told,
+              testing::ElementsAre("cuda emulator|", "|the GPU has no room for a batch of rows"));
+}
+
+// What a device began the CPU can go on with, and the other way round; a solver that does without it says so.
+TEST(StreamDevice, CheckpointsGoFromOneToTheOther) {
+  tests::MemoryTable table = logistic_table(1200, 3, 400);
+  JobSpec spec = job("yes", {{"solver", "adagrad"}, {"passes", 2}, {"early_stop", false}});
+  spec.inputs = {"x", "z", "city"};
+  spec.device = Device::gpu;
+  TrainOptions on_device;
+  on_device.table = &device();
+  on_device.checkpoint_steps = 7;
+  Recorder whole;
+  const auto trained = train(table, table.schema(), spec, std::nullopt, on_device, whole);
+  ASSERT_TRUE(trained.has_value()) << trained.error().message();
+  ASSERT_FALSE(whole.checkpoints.empty());
+  const auto& [step, checkpoint] = *whole.checkpoints.begin();
+  Recorder again;
+  spec.device = Device::cpu;
+  const auto resumed = train(table, table.schema(), spec, ByteView(checkpoint), TrainOptions{}, again);
+  ASSERT_TRUE(resumed.has_value()) << resumed.error().message();
+  expect_near(model_of(*trained), model_of(*resumed));
+  spec.parameters = {{"solver", "lbfgs"}};
+  Keeper keeper;
+  TrainOptions options;
+  options.table = &device();
+  ASSERT_TRUE(train(table, table.schema(), spec, std::nullopt, options, keeper).has_value());
+  EXPECT_THAT(keeper.told, testing::ElementsAre(std::string(kernels::cpu().name) +
+                                                "|the solver lbfgs computes on the CPU"));
 }
 
 }  // namespace

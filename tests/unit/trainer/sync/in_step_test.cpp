@@ -39,29 +39,6 @@ Outcome run(SharedTable& shared, const Schema& schema, const JobSpec& spec, std:
   return out;
 }
 
-// What is made by slices, and what the lead makes of all: as workers of the version before do.
-TEST(InStepModel, IsTheSameMadeBySlicesAndByTheLead) {
-  auto table = logistic_table(4000, 27, 250);
-  SharedTable shared(table);
-  for (const char* kind : {"easgd", "averaging", "bmuf"}) {
-    for (const std::size_t members : {2u, 3u, 5u}) {
-      const JobSpec spec = in_step(kind);
-      Bytes models[2];
-      for (const bool slices : {false, true}) {
-        LocalGroup group(deal(shared.blocks(), members));
-        Workers workers(shared, table.schema(), spec, group);
-        workers.options.slices_model = slices;
-        for (std::uint32_t i = 0; i < members; ++i) workers.start(i);
-        workers.join();
-        for (std::uint32_t i = 0; i < members; ++i)
-          ASSERT_TRUE(workers.of(i).has_value()) << workers.of(i).error().message();
-        models[slices ? 1 : 0] = workers.of(0)->model;
-      }
-      EXPECT_EQ(models[0], models[1]) << kind << " " << members;
-    }
-  }
-}
-
 double auc(const json& evaluation) { return evaluation["metrics"]["test"]["auc"]["value"]; }
 
 class InStep : public testing::TestWithParam<const char*> {};

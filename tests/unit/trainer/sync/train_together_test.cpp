@@ -95,6 +95,30 @@ TEST(TrainTogether, StreamingSolversComeCloseToOneWorker) {
   }
 }
 
+// Each fourth row's city has a name of its own, and they are all on one worker of four.
+TEST(TrainTogether, AnInputThatOneWorkerAloneMeetsKeepsItsWeight) {
+  auto table = logistic_table(40'000, 4, 1000);
+  for (std::size_t row = 0; row < 40'000; ++row) {
+    RawValue& city = table.column(2)[row];
+    if ((row / 1000) % 4 == 1 && city == RawValue(std::string("Odesa"))) city = std::string("Sumy");
+  }
+  const auto sumy = [](const json& evaluation) -> double {
+    for (const json& one : evaluation["coefficients"]) {
+      if (one["level"] == "Sumy") return one["estimate"];
+    }
+    ADD_FAILURE() << evaluation["coefficients"];
+    return 0;
+  };
+  for (const char* solver : {"ftrl", "adagrad"}) {
+    JobSpec spec = job("yes", {{"solver", solver}, {"passes", 5}});
+    spec.strategy.tau = 1'000'000;  // they never exchange anything but at the end
+    const json one = evaluation_of(table, spec);
+    const json many = train_with(table, spec, 4);
+    EXPECT_NEAR(sumy(many) / sumy(one), 1, 0.35) << solver << sumy(one);
+    EXPECT_EQ(many["model"]["together"]["taken"], "merged");
+  }
+}
+
 TEST(TrainTogether, EverySecondOfAWorkerHasAName) {
   auto table = logistic_table(60'000, 4, 1000);
   SharedTable shared(table);

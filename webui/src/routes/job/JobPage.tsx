@@ -25,6 +25,7 @@ import { withPoint, withWorkerPoint } from './curves';
 import { Curves } from './Curves';
 import { Log } from './Log';
 import { Phases } from './Phases';
+import { deviceRows } from './Devices';
 import { Late, giveOrTake, powerRows } from './Power';
 import { Events, Workers } from './Workers';
 import css from '../models/models.module.css';
@@ -140,6 +141,7 @@ function Progress({ job }: { job: Job }) {
     ...(job.summary?.seconds_to_target === undefined ? [] : ([[t('job.to_target'), f.duration(job.summary.seconds_to_target)]] as [string, string][])),
     ...(job.summary?.joules_to_target === undefined ? [] : ([[t('job.to_target_joules'), wattHours(job.summary.joules_to_target / 3600)]] as [string, string][])),
     ...powerRows(job),
+    ...deviceRows(job),
     [t('job.best'), job.best === null ? '–' : `${metricValue(job.metric, job.best)} (${metricName(job.metric)})`],
   ];
   return (

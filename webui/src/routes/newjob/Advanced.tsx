@@ -51,12 +51,13 @@ const features: Record<string, ParameterSchema> = {
   categories: { enum: ['auto', 'onehot', 'hash'], default: 'auto' },
   numbers: { enum: ['standardise', 'plain', 'hash'], default: 'standardise' },
   hash_bits: { type: 'integer', minimum: 10, maximum: 28, default: 18 },
+  frequent_levels: { type: 'integer', minimum: 0, maximum: 65536 },
   levels_max: { type: 'integer', minimum: 2, default: 1000 },
   missing_indicators: { type: 'boolean', default: true },
   texts: { type: 'boolean', default: true },
   interactions: { type: 'array' },
 };
-type Feature = 'categories' | 'numbers' | 'hash_bits' | 'levels_max' | 'missing_indicators' | 'texts' | 'interactions';
+type Feature = 'categories' | 'numbers' | 'hash_bits' | 'frequent_levels' | 'levels_max' | 'missing_indicators' | 'texts' | 'interactions';
 
 interface AdvancedProps {
   draft: Draft;

@@ -88,7 +88,7 @@ function Form(props: FormProps) {
   const taken = otherwise(draft);
   const free = columns.filter((column) => !taken.has(column.name));
   const target = columns.find((column) => column.name === draft.target);
-  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure', '/on_lost_node', '/priority', '/power'];
+  const shown = ['/target', '/name', '/dataset', '/inputs', '/seed', '/weight', '/offset', '/exposure', '/on_lost_node', '/priority', '/power', '/device'];
   const other = (check?.faults ?? []).filter((one) => !shown.includes(one.pointer) && !/^\/(split|parameters|features|strategy|nodes|power)\//.test(one.pointer));
   const wrong = new Set(check?.faults.map((one) => one.pointer)).size;
   const inputFault = check?.faults.find((one) => /^\/(inputs|ignore)/.test(one.pointer))?.detail;

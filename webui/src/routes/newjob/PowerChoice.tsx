@@ -1,7 +1,7 @@
-// How much power the job may take, and until when it shall be done.
+// How much power the job may take, until when it shall be done, and on what it computes.
 import * as f from '../../lib/format';
 import { t } from '../../lib/messages';
-import type { JobEstimate, PowerMode } from '../../lib/types-models';
+import type { DeviceChoice, JobEstimate, PowerMode } from '../../lib/types-models';
 import { Card, Note } from '../../ui/Card';
 import { Select, TextField } from '../../ui/Field';
 import type { Draft } from './draft';
@@ -27,6 +27,14 @@ export function PowerChoice({ draft, fault, onChange }: PowerProps) {
         />
         <TextField type="number" min={1} label={t('newjob.watts')} hint={t('newjob.watts_hint')} value={draft.watts} error={fault('/power/watts')} onInput={(watts) => onChange({ watts })} />
         <TextField label={t('newjob.finish_by')} hint={t('newjob.finish_by_hint')} placeholder="06:00" maxLength={40} value={draft.finishBy} error={fault('/power/finish_by')} onInput={(finishBy) => onChange({ finishBy })} />
+        <Select
+          label={t('newjob.device')}
+          hint={t(`newjob.device_${draft.device}_hint`)}
+          value={draft.device}
+          error={fault('/device')}
+          onChange={(device) => onChange({ device: device as DeviceChoice })}
+          options={(['auto', 'cpu', 'gpu'] as const).map((value) => ({ value, label: t(`newjob.device_${value}`) }))}
+        />
       </div>
     </Card>
   );

@@ -1,7 +1,7 @@
 // What the form holds, and what the box is asked for: only what differs from its defaults, so that the call one may
 // copy stays short.
 import type { ProfileColumn, SchemaColumn } from '../../lib/types-data';
-import type { JobSpec, ParameterSchema, PowerMode, SplitKind } from '../../lib/types-models';
+import type { DeviceChoice, JobSpec, ParameterSchema, PowerMode, SplitKind } from '../../lib/types-models';
 
 export interface Draft {
   dataset: string;
@@ -25,6 +25,7 @@ export interface Draft {
   onLost: OnLost;
   priority: Priority;
   powerMode: PowerMode;
+  device: DeviceChoice;
   watts: string;
   finishBy: string;
   seed: string;
@@ -58,6 +59,7 @@ export const emptyDraft = (dataset: string, target: string): Draft => ({
   onLost: 'replace',
   priority: 'normal',
   powerMode: 'full',
+  device: 'auto',
   watts: '',
   finishBy: '',
   seed: '',
@@ -119,6 +121,7 @@ export function toSpec(draft: Draft, columns: readonly SchemaColumn[]): JobSpec 
     nodes: orNothing({ min: Number(draft.nodesMin) || undefined, max: Number(draft.nodesMax) || undefined }),
     on_lost_node: unless(draft.onLost, 'replace'),
     priority: unless(draft.priority, 'normal'),
+    device: unless(draft.device, 'auto'),
     power: orNothing({ mode: unless(draft.powerMode, 'full'), watts: draft.watts ? Number(draft.watts) : undefined, finish_by: draft.finishBy.trim() || undefined }),
     seed: draft.seed ? Number(draft.seed) : undefined,
   };
@@ -153,6 +156,7 @@ export function fromSpec(spec: JobSpec, columns: readonly SchemaColumn[], usual:
     nodesMax: spec.nodes?.max ? String(spec.nodes.max) : '',
     onLost: onLost.find((one) => one === spec.on_lost_node) ?? 'replace',
     powerMode: spec.power?.mode ?? 'full',
+    device: spec.device ?? 'auto',
     watts: spec.power?.watts ? String(spec.power.watts) : '',
     // A moment that was asked for is over by now; a time of day comes again.
     finishBy: /^\d\d:\d\d$/.test(spec.power?.finish_by ?? '') ? spec.power!.finish_by! : '',
@@ -197,6 +201,7 @@ export function asCommand(spec: JobSpec): string {
     pairs,
     settings(spec.parameters, ''),
     settings(features, 'features.'),
+    flag('device', spec.device),
     flag('watts', spec.power?.watts),
     flag('finish-by', spec.power?.finish_by),
     spec.power?.mode === 'gentle' ? ' \\\n  --gentle' : '',
