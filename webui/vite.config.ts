@@ -18,7 +18,8 @@ export default defineConfig({
         // One file for what nearly every page needs: it compresses better than a dozen small ones.
         codeSplitting: {
           groups: [
-            { name: 'core', test: /node_modules\/@?preact|src\/lib\/(?!api-|types-|align|series|uploads|upload-memory|rate|tus|password|zones|download)|src\/messages\/en\.ts|src\/ui\/(?!plot|Chart|look|Field\.tsx|useSecondsUntil|work|TrayList|PersonPanel|PasswordField|Copy|.*Dialog\.tsx)/ },
+            { name: 'core', test: /node_modules\/@?preact|src\/lib\/(?!api-|types-|align|series|uploads|upload-memory|rate|tus|password|zones|download)|src\/messages\/en\.ts|src\/ui\/(?!plot|Chart|look|Field\.tsx|useSecondsUntil|useAction|useFilled|useCountdown|work|TrayList|PersonPanel|PasswordField|Copy|.*Dialog\.tsx)/ },
+            { name: 'forms', test: /src\/ui\/(Field\.tsx|useFilled|useAction)/, includeDependenciesRecursively: false },
             // Pages that are used together share one file each.
             { name: 'access', test: /src\/(messages\/en-access|routes\/(users|tokens|sessions|audit|settings|account)\/[\w-]+\.tsx?$)/, includeDependenciesRecursively: false },
             { name: 'data', test: /src\/routes\/datasets?\/(?!Access)[\w-]+\.tsx?$/, includeDependenciesRecursively: false },
