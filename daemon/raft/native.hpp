@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -74,6 +75,7 @@ struct RaftHandle::Native {
   void receive(const std::string& from, const WireMessage& message);
   bool admit(const AppendMessage& message);
   bool admit(const SnapshotMessage& message);
+  bool is_writing(std::uint64_t index, std::uint64_t term) const;
   bool must_wait_for_own_term() const;
   void after_message();
 
@@ -126,11 +128,16 @@ struct RaftHandle::Native {
   // Disk.
   MemberHistory history;
   std::uint64_t installing_index = 0;  // a snapshot of another member is being written
-  unsigned appends = 0;                // writes of entries under way
-  unsigned puts = 0;                   // snapshots being written
-  unsigned gets = 0;                   // snapshots being read for others
-  std::uint64_t truncate_begun = 0;    // counts
-  std::uint64_t truncate_ended = 0;    // a write behind it has ended, so it has
+  // A write of entries under way; libraft holds them until it has ended, whatever becomes of its log.
+  struct Writing {
+    std::uint64_t first = 0;  // index
+    std::vector<std::uint64_t> terms;
+  };
+  std::list<Writing> writing;
+  unsigned puts = 0;                 // snapshots being written
+  unsigned gets = 0;                 // snapshots being read for others
+  std::uint64_t truncate_begun = 0;  // counts
+  std::uint64_t truncate_ended = 0;  // a write behind it has ended, so it has
 
   // Mail.
   struct Sent {

@@ -1,5 +1,6 @@
 // libraft's disk, with what 0.15 forgets put right: terms of sole voters, memberships taken back, waiting for
 // one thing while another is being written, failures nobody is told.
+#include <list>
 #include <memory>
 #include <utility>
 
@@ -48,7 +49,7 @@ struct AppendRequest {
   raft_io_append* theirs = nullptr;
   raft_io_append_cb done = nullptr;
   std::uint64_t truncate_begun = 0;
-  std::uint64_t first = 0;  // index
+  std::list<RaftHandle::Native::Writing>::iterator writing;
 };
 
 struct PutRequest {
@@ -75,13 +76,13 @@ void appended(raft_io_append* request, int status) {
   if (status != 0 && !n.closing)
     n.broken(std::string("the log could not be written: ") + raft_strerror(status) + " (" + n.io->errmsg +
              ")");
-  --n.appends;
   // libraft cuts its log there, and looks whether it goes so far only in versions to come: the write before
   // this one may have failed, too, or another leader may have cut more. What it allocated is lost; the log
   // is, too.
-  const bool gone = own->first > raft_last_index(&n.raft) || own->first <= n.raft.log.offset;
-  if (status != 0 && gone) return;
-  own->done(own->theirs, status);
+  const std::uint64_t first = own->writing->first;
+  const bool gone = first > raft_last_index(&n.raft) || first <= n.raft.log.offset;
+  if (status == 0 || !gone) own->done(own->theirs, status);
+  n.writing.erase(own->writing);
 }
 
 void snapshot_written(raft_io_snapshot_put* request, int status) {
@@ -193,14 +194,15 @@ int RaftHandle::Native::append(raft_io* io, raft_io_append* request, const raft_
   own->theirs = request;
   own->done = done;
   own->truncate_begun = n.truncate_begun;
-  own->first = first;
+  Writing writing{first, {}};
+  for (unsigned i = 0; i < count; ++i) writing.terms.push_back(entries[i].term);
+  own->writing = n.writing.insert(n.writing.end(), std::move(writing));
   own->request.data = own.get();
-  ++n.appends;
   const int rc = n.base.append(io, &own->request, entries, count, appended);
   if (rc == 0) {
     static_cast<void>(own.release());  // until `appended`
   } else {
-    --n.appends;
+    n.writing.erase(own->writing);
     n.broken(std::string("the log takes no entries: ") + raft_strerror(rc) + " (" + io->errmsg + ")");
   }
   return rc;

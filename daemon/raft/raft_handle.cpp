@@ -265,7 +265,7 @@ RaftHandle::~RaftHandle() {
 
 bool RaftHandle::quiet() const {
   const Native& n = *native_;
-  return n.appends == 0 && n.puts == 0 && n.gets == 0 && n.truncate_begun == n.truncate_ended;
+  return n.writing.empty() && n.puts == 0 && n.gets == 0 && n.truncate_begun == n.truncate_ended;
 }
 
 void RaftHandle::close(std::function<void()> done) {

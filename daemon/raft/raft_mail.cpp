@@ -1,4 +1,5 @@
 // libraft's network: its messages as ours over the Wire, and what 0.15 gets wrong in them put right.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -82,6 +83,21 @@ SnapshotMessage snapshot_of(const raft_install_snapshot& in) {
   }
   out.data = view(in.data);
   return out;
+}
+
+// libraft takes entries whose place is behind its snapshot for new ones, and puts them at the end of its log:
+// a late message of when the log was empty could do that. What the snapshot holds is agreed on, so that every
+// leader since has it, and the message says the same without it.
+AppendMessage beyond_snapshot(const struct ::raft& raft, const AppendMessage& message) {
+  AppendMessage rest = message;
+  const auto& snapshot = raft.log.snapshot;
+  if (message.prev_index >= raft.log.offset || message.prev_index >= snapshot.last_index) return rest;
+  const std::uint64_t known =
+      std::min<std::uint64_t>(snapshot.last_index - message.prev_index, message.entries.size());
+  rest.entries.erase(rest.entries.begin(), rest.entries.begin() + static_cast<std::ptrdiff_t>(known));
+  rest.prev_index = snapshot.last_index;
+  rest.prev_term = snapshot.last_term;
+  return rest;
 }
 
 }  // namespace
@@ -250,18 +266,26 @@ bool RaftHandle::Native::admit(const AppendMessage& m) {
   }
   for (const RawEntry& entry : m.entries)
     if (entry.type == EntryType::command && !events.on_foreign_entry(entry.data)) return false;
-  bool conflict = false;
-  for (std::size_t i = 0; i < m.entries.size() && !conflict; ++i) {
-    const std::uint64_t local = term_at(raft, m.prev_index + 1 + i);
-    if (local == 0) break;
-    conflict = local != m.entries[i].term;
-  }
+  std::size_t known = 0;
+  while (known < m.entries.size() && term_at(raft, m.prev_index + 1 + known) == m.entries[known].term)
+    ++known;
+  const bool conflict = known < m.entries.size() && term_at(raft, m.prev_index + 1 + known) != 0;
   // libraft forgets to cut its log when it is asked to while a snapshot or another cut is under way. The
   // leader asks again.
   if (conflict && (puts > 0 || truncate_begun != truncate_ended)) return false;
+  // libraft counts by number and term who uses an entry. One that was cut and comes again while its first
+  // write is still under way would be counted as two, and freed under the one that stays.
+  for (std::size_t i = known; i < m.entries.size(); ++i)
+    if (is_writing(m.prev_index + 1 + i, m.entries[i].term)) return false;
   // Changes of members are taken back by truncate.
   raft.configuration_uncommitted_index = 0;
   return true;
+}
+
+bool RaftHandle::Native::is_writing(std::uint64_t index, std::uint64_t term) const {
+  return std::any_of(writing.begin(), writing.end(), [&](const Writing& one) {
+    return index >= one.first && index - one.first < one.terms.size() && one.terms[index - one.first] == term;
+  });
 }
 
 bool RaftHandle::Native::admit(const SnapshotMessage& m) {
@@ -279,13 +303,15 @@ void RaftHandle::Native::receive(const std::string& from, const WireMessage& mes
   out.server_id = raft_id_of(from);
   out.server_address = from.c_str();
   bool was_snapshot = false;
-  if (const auto* m = std::get_if<AppendMessage>(&message)) {
-    if (!admit(*m)) return;
+  if (const auto* append = std::get_if<AppendMessage>(&message)) {
+    complete_sends();  // they hold entries, as writes do
+    const AppendMessage m = beyond_snapshot(raft, *append);
+    if (!admit(m)) return;
     found_link(out.server_id);
     out.type = RAFT_IO_APPEND_ENTRIES;
-    fill(out.append_entries, *m);
+    fill(out.append_entries, m);
     delivering_append = true;
-    delivering_end = m->prev_index + m->entries.size();
+    delivering_end = m.prev_index + m.entries.size();
   } else if (const auto* result = std::get_if<AppendResult>(&message)) {
     if (must_wait_for_own_term()) {
       if (held.size() < kHeldMax) held.emplace_back(from, *result);

@@ -42,6 +42,15 @@ class Switchboard {
   void split(std::vector<std::set<std::string>> groups) { groups_ = std::move(groups); }
   void heal() { groups_.clear(); }
 
+  // What one sent another is kept, and comes once more.
+  void keep(const std::string& from, const std::string& to) { keep_ = {from, to}; }
+  std::size_t repeat() {
+    std::vector<Bytes> again = std::exchange(kept_, {});
+    const auto [from, to] = std::exchange(keep_, {});
+    for (const Bytes& message : again) send(from, to, message);
+    return again.size();
+  }
+
   std::size_t longest = 0;
   std::size_t messages = 0;
   std::size_t bytes = 0;
@@ -57,6 +66,7 @@ class Switchboard {
     longest = std::max(longest, message.size());
     ++messages;
     bytes += message.size();
+    if (from == keep_.first && to == keep_.second) kept_.push_back(message);
     loop_.post([this, from, to, message = std::move(message)]() mutable {
       const auto found = handlers_.find(to);
       if (found != handlers_.end() && joined(from, to)) found->second(from, std::move(message));
@@ -66,6 +76,8 @@ class Switchboard {
   Loop& loop_;
   std::map<std::string, Handler> handlers_;
   std::vector<std::set<std::string>> groups_;
+  std::pair<std::string, std::string> keep_;
+  std::vector<Bytes> kept_;
 };
 
 struct Member {

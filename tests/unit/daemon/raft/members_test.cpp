@@ -156,6 +156,30 @@ TEST_F(MembersTest, LaggingMemberGetsASnapshot) {
   expect_same({"a", "b", "c"});
 }
 
+// The first of them begin at nothing, which every log has.
+TEST_F(MembersTest, MessagesOfWhatASnapshotHoldsSayNothingNew) {
+  threshold_ = 16;
+  election_ms_ = 3'600'000;  // the messages stay those of the one who leads
+  begin();
+  board_.keep("a", "b");
+  add("b");
+  fill("a", 3, "early-");
+  expect_same({"a", "b"});
+  fill("a", 60, "later-");
+  expect_same({"a", "b"});
+  ASSERT_TRUE(wait([&] { return log("b").status().snapshot_index > 20; }));
+  const auto last = log("b").status().last_index;
+  ASSERT_GT(board_.repeat(), 3u);
+  fill("a", 3, "last-");
+  expect_same({"a", "b"});
+  EXPECT_EQ(list("b").size(), 66u);
+  EXPECT_EQ(log("b").status().last_index, last + 3);
+  kill("b");
+  open("b");
+  fill("a", 1, "after-");
+  expect_same({"a", "b"});
+}
+
 TEST_F(MembersTest, LargeSnapshotsAndChangesGoInPieces) {
   threshold_ = 8;
   begin();
