@@ -56,6 +56,15 @@ struct StagingFile::State {
     const MutexLock lock(mutex);
     return synced;
   }
+  Mark complete() {
+    const MutexLock lock(mutex);
+    return whole;
+  }
+  // All that is written counts from now on.
+  void keep() {
+    const MutexLock lock(mutex);
+    whole = end;
+  }
   Result<void> write(ByteView stored, std::uint64_t plain);
   Result<void> put_records(std::span<const ByteView> parts, std::uint64_t time_us);
   Result<void> put_batch(std::span<const ByteView> records, std::uint64_t time_us);
@@ -77,7 +86,8 @@ struct StagingFile::State {
 
   Mutex mutex;  // append() and sync() may run on two threads
   Mark end SAMOVAR_GUARDED_BY(mutex);
-  Mark synced SAMOVAR_GUARDED_BY(mutex);
+  Mark whole SAMOVAR_GUARDED_BY(mutex);   // end of the last append that succeeded: no failure takes it back
+  Mark synced SAMOVAR_GUARDED_BY(mutex);  // never beyond `whole`
 };
 
 Result<void> StagingFile::State::write(ByteView stored, std::uint64_t plain) {
@@ -176,7 +186,7 @@ Result<std::unique_ptr<StagingFile>> StagingFile::create(Disk& disk, const std::
   }
   {
     const MutexLock lock(state->mutex);
-    state->end = state->synced = {0, fixed.bytes()};
+    state->end = state->whole = state->synced = {0, fixed.bytes()};
   }
   return std::unique_ptr<StagingFile>(new StagingFile(std::move(state)));
 }
@@ -205,7 +215,7 @@ Result<std::unique_ptr<StagingFile>> StagingFile::open(Disk& disk, const std::st
   state->last = found.time_us;
   {
     const MutexLock lock(state->mutex);
-    state->end = state->synced = {found.plain_bytes, found.file_bytes};
+    state->end = state->whole = state->synced = {found.plain_bytes, found.file_bytes};
   }
   return std::unique_ptr<StagingFile>(new StagingFile(std::move(state)));
 }
@@ -230,16 +240,16 @@ Result<void> StagingFile::append(std::span<const ByteView> parts, WallTime now) 
   if (state.broken || state.sha256) return state.ended();
   const Mark before = state.written();
   auto put = state.put_records(parts, microseconds(now));
-  if (put) return {};
+  if (put) {
+    state.keep();
+    return {};
+  }
   // All or nothing of it: the caller's hash and offset go by whole appends.
   if (state.written().file != before.file) {
     if (auto cut = state.file->truncate(before.file); !cut) state.broken = true;
     const MutexLock lock(state.mutex);
-    if (before.file >= state.synced.file) {
-      state.end = before;
-    } else {
-      state.broken = true;  // a sync beside us took some of it already
-    }
+    SAMOVAR_ASSERT(before.file >= state.synced.file);
+    state.end = before;
   }
   return put;
 }
@@ -247,7 +257,7 @@ Result<void> StagingFile::append(std::span<const ByteView> parts, WallTime now) 
 Result<void> StagingFile::sync() {
   State& state = *state_;
   if (state.broken) return state.ended();
-  const Mark target = state.written();
+  const Mark target = state.complete();
   SAMOVAR_FAILPOINT_ERROR("store.staging.sync.before");
   if (auto done = state.sync_file->sync(); !done) {
     state.broken = true;
@@ -265,10 +275,12 @@ Result<void> StagingFile::roll_back() {
   state.broken = true;
   // New handles: one whose sync failed is never trusted again. Cutting drops the pages in doubt.
   SAMOVAR_CHECK(state.open_handles());
+  SAMOVAR_TRY(const std::uint64_t size, state.file->size());
+  if (size < back.file) return damaged("its end, which is missing");
   SAMOVAR_CHECK(state.file->truncate(back.file));
   SAMOVAR_CHECK(state.file->sync());
   const MutexLock lock(state.mutex);
-  state.end = back;
+  state.end = state.whole = back;
   state.broken = false;
   return {};
 }
@@ -283,6 +295,7 @@ Result<void> StagingFile::finish(const security::Hash256& sha256, WallTime now) 
   Bytes record(header.stored());
   seal_record(state.key, header, sha256, record);
   SAMOVAR_CHECK(state.write(record, 0));
+  state.keep();
   SAMOVAR_CHECK(sync());
   SAMOVAR_FAILPOINT("store.staging.finish.after_sync");
   state.sha256 = sha256;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <vector>
 
 #include "daemon/store/staging_format.hpp"
@@ -92,6 +93,104 @@ TEST(Staging, PartsAreHeldOneBehindTheOther) {
   auto again = folder.open();
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ((*again)->size(), expected.size());
+}
+
+// Runs something before the n-th write, which then fails.
+class FailingDisk final : public Disk {
+ public:
+  explicit FailingDisk(Disk& under) : under_(under) {}
+  void fail(int write, std::function<void()> before) {
+    writes_ = write;
+    before_ = std::move(before);
+  }
+
+  Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override {
+    SAMOVAR_TRY(auto file, under_.open(path, mode));
+    return std::unique_ptr<File>(new Handle(*this, std::move(file)));
+  }
+  bool exists(const std::string& path) override { return under_.exists(path); }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    return under_.rename(from, to);
+  }
+  Result<void> remove(const std::string& path) override { return under_.remove(path); }
+  Result<void> make_dir(const std::string& path) override { return under_.make_dir(path); }
+  Result<std::vector<std::string>> list(const std::string& dir) override { return under_.list(dir); }
+  Result<void> sync_dir(const std::string& dir) override { return under_.sync_dir(dir); }
+  Result<DiskSpace> space(const std::string& path) override { return under_.space(path); }
+
+ private:
+  class Handle final : public File {
+   public:
+    Handle(FailingDisk& disk, std::unique_ptr<File> under) : disk_(disk), under_(std::move(under)) {}
+    Result<std::size_t> read_at(std::uint64_t offset, MutableBytes out) override {
+      return under_->read_at(offset, out);
+    }
+    Result<void> write_at(std::uint64_t offset, ByteView data) override {
+      if (disk_.writes_ == 0 || --disk_.writes_ > 0) return under_->write_at(offset, data);
+      disk_.before_();
+      return Error{Errc::io, "the disk is full"};
+    }
+    Result<void> truncate(std::uint64_t size) override { return under_->truncate(size); }
+    Result<void> sync() override { return under_->sync(); }
+    Result<std::uint64_t> size() override { return under_->size(); }
+
+   private:
+    FailingDisk& disk_;
+    std::unique_ptr<File> under_;
+  };
+
+  Disk& under_;
+  int writes_ = 0;
+  std::function<void()> before_;
+};
+
+// Half of an append may be on the disk when a sync begins: it must not count, as it is taken back with the
+// rest.
+TEST(Staging, ASyncBesideAnAppendThatFailsKeepsWhatCameBefore) {
+  for (const bool rolled_back : {false, true}) {
+    Folder folder;
+    FailingDisk disk(folder.disk);
+    auto made = StagingFile::create(disk, kPath, folder.wrap, test_head());
+    ASSERT_TRUE(made);
+    auto file = *std::move(made);
+    Bytes expected = pattern(1000);
+    ASSERT_TRUE(file->append(expected, kNow));
+    const Bytes lost = pattern(20 * staging::kRecordPlainMax, expected.size());
+    bool synced = false;
+    disk.fail(2, [&] { synced = file->sync().has_value(); });
+    EXPECT_FALSE(file->append(lost, kNow));
+    EXPECT_TRUE(synced);
+    EXPECT_EQ(file->synced_size(), expected.size());
+    if (rolled_back) {
+      ASSERT_TRUE(file->roll_back());
+    }
+    EXPECT_EQ(file->size(), expected.size());
+    const Bytes more = pattern(3000, expected.size());
+    ASSERT_TRUE(file->append(more, kNow));
+    expected.insert(expected.end(), more.begin(), more.end());
+    ASSERT_TRUE(file->sync());
+    file.reset();
+    auto again = folder.open();
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ((*again)->size(), expected.size());
+    auto content = read_staging(folder.disk, kPath, (*again)->key());
+    ASSERT_TRUE(content) << content.error().message();
+    EXPECT_TRUE(*content == expected);
+  }
+}
+
+TEST(Staging, AFileThatHasBecomeShorterIsNotFilledUpWithNothing) {
+  Folder folder;
+  auto file = folder.create();
+  ASSERT_TRUE(file->append(pattern(5000), kNow));
+  ASSERT_TRUE(file->sync());
+  auto other = folder.disk.open(kPath, OpenMode::write);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->truncate(1000));
+  const auto rolled = file->roll_back();
+  ASSERT_FALSE(rolled);
+  EXPECT_EQ(rolled.error().code(), Errc::corrupt);
+  EXPECT_FALSE(file->append(pattern(10), kNow)) << "nothing is added to it";
 }
 
 }  // namespace
