@@ -10,6 +10,8 @@ namespace samovar::api {
 namespace {
 
 constexpr std::size_t kTrailerBytesMax = 4096;
+// Of all chunks together: nobody sends any, and each byte of a body could carry hundreds of them.
+constexpr std::size_t kExtensionBytesMax = 16 * 1024;
 constexpr std::size_t kSizeDigitsMax = 15;  // no overflow, and far beyond any limit
 
 Refusal bad_chunk(std::string_view what) {
@@ -59,6 +61,8 @@ std::optional<Refusal> BodyDecoder::take_line(std::string_view line) {
   const std::string_view rest = trim(line.substr(digits));
   if (digits == 0 || (!rest.empty() && rest.front() != ';'))
     return bad_chunk("a chunk size is not a hex number");
+  extension_bytes_ += line.size() - digits;
+  if (extension_bytes_ > kExtensionBytesMax) return bad_chunk("its chunks have too many extensions");
   if (size > room_) {
     return Refusal{413, "body_too_large",
                    fmt::format("The body is larger than the {} bytes this address accepts.", bytes_max_)};

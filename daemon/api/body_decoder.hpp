@@ -50,6 +50,7 @@ class BodyDecoder {
   std::uint64_t left_ = 0;    // of the fixed body or of this chunk
   std::uint64_t room_ = 0;    // until the limit
   std::uint64_t bytes_max_ = 0;
+  std::size_t extension_bytes_ = 0;
   std::size_t trailer_bytes_ = 0;
 };
 

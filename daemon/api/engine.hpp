@@ -62,7 +62,7 @@ struct Engine : std::enable_shared_from_this<Engine> {
   ConnectionTable table;
   RateLimiter limiter;
   std::size_t body_memory = 0;
-  std::size_t stream_bodies = 0;  // being received
+  std::size_t stream_bodies = 0;  // that handlers have begun to read
   std::map<ConnectionTable::Id, Session*> sessions;
   std::function<void()> on_empty;  // called when the last session ends while stopping
 

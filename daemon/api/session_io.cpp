@@ -127,6 +127,8 @@ Session::Awaitable<std::optional<Refusal>> Session::fill(BodyDecoder& body, Byte
   if (body_is_fast_) stream_.expect_bulk(std::min(out_bytes_max, kBulkBytes));
   bool gather = body_is_fast_;
   for (;;) {
+    // Answered meanwhile: its wish to stop came between two waits.
+    if (response_) co_return Refusal{400, "client_left", "The client has left."};
     bool ended = false;
     if (auto refusal = take_now(body, out, out_bytes_max, ended)) co_return refusal;
     if (out.size() >= out_bytes_max) body_is_fast_ = true;
@@ -137,6 +139,7 @@ Session::Awaitable<std::optional<Refusal>> Session::fill(BodyDecoder& body, Byte
     if (!ended && gather && rest > TlsStream::kRecordBytesMax) {
       waited = co_await wait_body(static_cast<std::size_t>(rest - TlsStream::kRecordBytesMax), kGatherTime);
       gather = body_is_fast_ = waited == Waited::ready;
+      if (!body_is_fast_) stream_.end_bulk();
       if (waited != Waited::ended) continue;
     }
     if (!out.empty()) co_return std::nullopt;

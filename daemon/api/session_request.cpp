@@ -270,9 +270,18 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
                if (self->reading_ahead_) self->stream_.cancel();
              });
            });
+  // All the while: what one holds ready, and what its handler works on, is memory when nothing is received,
+  // too.
+  struct Counted {
+    std::size_t& all;
+    bool counted = false;
+    void count() { all += std::exchange(counted, true) ? 0 : 1; }
+    ~Counted() { all -= counted ? 1 : 0; }
+  } stream_body{engine_.stream_bodies};
   while (!response_ && !closed_) {
     if (answer_body_wish()) continue;
     if (body_asked_ && !ahead_) {
+      stream_body.count();
       co_await read_ahead(body);
     } else {
       co_await wait_event();

@@ -56,13 +56,6 @@ bool Session::answer_body_wish() {
 
 // While the handler works on one piece the next is received: TLS and disk keep two cores busy.
 Session::Awaitable<void> Session::read_ahead(BodyDecoder& body) {
-  struct Counted {
-    std::size_t& count;
-    explicit Counted(std::size_t& of) : count(of) { ++count; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    ~Counted() { --count; }
-  } counted(engine_.stream_bodies);
   const std::size_t bytes_max =
       std::clamp(kPiecesBytesTotal / engine_.stream_bodies, kPieceBytesMin, kPieceBytesMax);
   Bytes piece;

@@ -32,12 +32,22 @@ int bio_write(BIO* bio, const char* data, std::size_t size, std::size_t* done) {
   return sent > 0 ? 1 : 0;
 }
 
+// More than a record or a handshake needs. OpenSSL takes messages that carry nothing (changes of keys, of
+// which TLS 1.3 sets no limit) one after the other inside one call, for as long as they come: nobody else
+// would have a turn.
+constexpr std::size_t kFruitlessBytesMax = 64 * 1024;
+
 // OpenSSL asks for a record's head, then for the rest of it. Reading ahead of need is ours and not OpenSSL's:
 // with SSL_set_read_ahead it moves all that it holds for each record it takes.
 int bio_read(BIO* bio, char* data, std::size_t size, std::size_t* done) {
   BIO_clear_retry_flags(bio);
   TlsSource& source = source_of(bio);
   ssize_t got = 0;
+  if (source.fruitless > kFruitlessBytesMax) {
+    errno = EPROTO;
+    *done = 0;
+    return 0;
+  }
   if (source.begin == source.end && size >= source.ahead_max) {
     got = ::recv(source.socket.native_handle(), data, size, 0);
   } else {
@@ -56,6 +66,7 @@ int bio_read(BIO* bio, char* data, std::size_t size, std::size_t* done) {
     if (source.begin == source.end && source.ahead_max == 0) source.ahead = Bytes();
   }
   *done = got > 0 ? static_cast<std::size_t>(got) : 0;
+  source.fruitless += *done;
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
   return got > 0 ? 1 : 0;
 }
@@ -107,7 +118,10 @@ TlsStream::Want TlsStream::perform(const Call& call, error_code& error) {
   errno = 0;
   const int result = call(ssl_.get());
   const int saved = errno;
-  if (result == 1) return Want::nothing;
+  if (result == 1) {
+    source_.fruitless = 0;
+    return Want::nothing;
+  }
   const int reason = SSL_get_error(ssl_.get(), result);
   if (reason == SSL_ERROR_WANT_READ) return Want::read;
   if (reason == SSL_ERROR_WANT_WRITE) return Want::write;

@@ -32,6 +32,7 @@ struct TlsSource {
   Bytes ahead = {};           // read, not yet asked for: [begin, end)
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::size_t fruitless = 0;  // taken by OpenSSL since the last thing that came of it
 };
 
 class TlsStream {

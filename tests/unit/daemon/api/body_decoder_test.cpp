@@ -108,6 +108,15 @@ TEST(BodyDecoder, BoundsLinesAndTrailers) {
   EXPECT_EQ(decode(chunked(), trailers, 100).status, 400);
 }
 
+TEST(BodyDecoder, BoundsExtensionsOfAllChunksTogether) {
+  const std::string chunk = "1;" + std::string(200, 'x') + "\r\na\r\n";
+  for (const int chunks : {10, 1000}) {
+    std::string in;
+    for (int i = 0; i < chunks; ++i) in += chunk;
+    EXPECT_EQ(decode(chunked(), in + "0\r\n\r\n", 100).status, chunks == 10 ? 0 : 400) << chunks;
+  }
+}
+
 TEST(BodyDecoder, EnforcesTheLimitBeforeTheBytesArrive) {
   EXPECT_FALSE(BodyDecoder(length(10), 10).check_length());
   const auto refusal = BodyDecoder(length(11), 10).check_length();

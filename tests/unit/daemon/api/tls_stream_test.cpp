@@ -287,6 +287,36 @@ TEST(TlsStream, NewKeysInTheMiddleOfBothDirections) {
   EXPECT_TRUE(got == text + "end");
 }
 
+// TLS 1.3 sets no limit to them, and OpenSSL takes all there are within one call.
+TEST(TlsStream, NewKeysWithoutEndAreRefused) {
+  for (const bool bulk : {false, true}) {
+    TlsWire wire;
+    ASSERT_TRUE(wire.handshake());
+    if (bulk) wire.stream().expect_bulk(kBulkBytes);
+    const auto reading = wire.read();
+    for (int i = 0; i < 6000 && !reading->ended; ++i) {
+      ASSERT_EQ(SSL_key_update(wire.client(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+      ASSERT_EQ(SSL_do_handshake(wire.client()), 1);
+      wire.deliver(wire.sealed());
+      if (i % 100 == 0) wire.run();
+    }
+    wire.run();
+    ASSERT_TRUE(reading->ended);
+    EXPECT_TRUE(*reading->ended);
+    EXPECT_EQ(reading->text, "");
+  }
+}
+
+TEST(TlsStream, NewKeysNowAndThenAreNotCountedTogether) {
+  TlsWire wire;
+  ASSERT_TRUE(wire.handshake());
+  for (int i = 0; i < 6000; ++i) {
+    ASSERT_EQ(SSL_key_update(wire.client(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+    wire.deliver(wire.seal("a word"));
+    ASSERT_EQ(wire.read_all_now().text, "a word") << i;
+  }
+}
+
 TEST(TlsStream, GoodbyeWaitsForTheOtherUntilItIsCancelled) {
   TlsWire wire;
   ASSERT_TRUE(wire.handshake());
