@@ -164,6 +164,7 @@ struct RaftHandle::Native {
   std::map<std::uint64_t, std::uint64_t> heard;  // when, by member
   std::uint64_t delivering_end = 0;              // prev + entries of the append being delivered
   bool delivering_append = false;
+  bool answering_another = false;  // a write ended that began under another leader
   std::uint64_t next_transfer = 0;
   PieceSender pieces_out;
   PieceCollector pieces_in;

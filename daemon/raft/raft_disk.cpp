@@ -49,6 +49,7 @@ struct AppendRequest {
   raft_io_append* theirs = nullptr;
   raft_io_append_cb done = nullptr;
   std::uint64_t truncate_begun = 0;
+  std::uint64_t term = 0;  // in which it began
   std::list<RaftHandle::Native::Writing>::iterator writing;
 };
 
@@ -81,7 +82,10 @@ void appended(raft_io_append* request, int status) {
   // is, too.
   const std::uint64_t first = own->writing->first;
   const bool gone = first > raft_last_index(&n.raft) || first <= n.raft.log.offset;
+  // libraft answers whoever leads now, who may never have sent these entries.
+  n.answering_another = own->term != n.raft.current_term;
   if (status == 0 || !gone) own->done(own->theirs, status);
+  n.answering_another = false;
   n.writing.erase(own->writing);
 }
 
@@ -194,6 +198,7 @@ int RaftHandle::Native::append(raft_io* io, raft_io_append* request, const raft_
   own->theirs = request;
   own->done = done;
   own->truncate_begun = n.truncate_begun;
+  own->term = n.raft.current_term;
   Writing writing{first, {}};
   for (unsigned i = 0; i < count; ++i) writing.terms.push_back(entries[i].term);
   own->writing = n.writing.insert(n.writing.end(), std::move(writing));

@@ -122,6 +122,8 @@ int RaftHandle::Native::send(raft_io* io, raft_io_send* request, const raft_mess
       case RAFT_IO_APPEND_ENTRIES_RESULT: {
         AppendResult m{message->append_entries_result.term, message->append_entries_result.rejected,
                        message->append_entries_result.last_log_index};
+        // The leader asks by its next heartbeat, and is told what was compared with its own log.
+        if (n.answering_another) break;
         // What lies behind the entries we compared may be of another leader: libraft reports it as well.
         if (n.delivering_append && m.rejected == 0) m.last_index = std::min(m.last_index, n.delivering_end);
         n.post(to, encode(m));
