@@ -11,7 +11,7 @@ namespace samovar::trainer {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4b56'4d53;  // "SMVK"
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kCurveFields = 4;
 constexpr std::size_t kCurvePointsMax = 400;
 // Between two reports of progress or metrics.
@@ -71,6 +71,7 @@ Result<Resume> Session::open(ByteView checkpoint) const {
   resume.steps = in.get<std::uint64_t>();
   resume.rows = in.get<std::uint64_t>();
   resume.kept = in.text();
+  resume.plan = in.get<std::uint64_t>();
   SAMOVAR_CHECK(in.done());
   return resume;
 }
@@ -84,6 +85,8 @@ void Session::go_on_from(const Resume& resume) {
   curve_ = resume.curve;
   notes_.insert(notes_.end(), resume.notes.begin(), resume.notes.end());
 }
+
+void Session::set_plan(std::string_view plan) { plan_ = mark_text(1, plan); }
 
 void Session::begin_part(std::uint32_t part, std::uint32_t parts, std::string kept) {
   if (part > part_) {
@@ -213,6 +216,7 @@ void Session::write(const std::function<void(StateWriter&)>& save, StateWriter& 
   out.put(last_step_);
   out.put(told_.rows);
   out.put(std::string_view(kept_));
+  out.put(plan_);
 }
 
 nlohmann::json Session::curve() const {

@@ -33,6 +33,7 @@ struct Resume {
   std::uint64_t steps = 0;  // all so far
   std::uint64_t rows = 0;
   std::string kept;
+  std::uint64_t plan = 0;  // mark of how its inputs became weights
 };
 
 class Session final : public StepHooks {
@@ -42,6 +43,9 @@ class Session final : public StepHooks {
   // Errc::conflict when the checkpoint is of another job or version. It outlives what is told of it.
   Result<Resume> open(ByteView checkpoint) const;
   void go_on_from(const Resume& resume);
+  // How inputs become weights, for the checkpoints: a state is of use with the same only.
+  void set_plan(std::string_view plan);
+  std::uint64_t plan() const noexcept { return plan_; }
 
   // A job may have several trainings after each other, all but the last for what they show. What begins here
   // is one of them; `kept` is what those before it showed, for the checkpoints.
@@ -89,6 +93,7 @@ class Session final : public StepHooks {
   std::uint32_t stage_ = 0;
   std::uint32_t part_ = 0;
   std::uint32_t parts_ = 1;
+  std::uint64_t plan_ = 0;
   std::uint64_t steps_before_ = 0;  // of the parts before this one
   std::uint64_t rows_before_ = 0;
   std::uint64_t last_step_ = 0;

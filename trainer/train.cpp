@@ -118,6 +118,20 @@ class Training {
       observer_.log("info", note);
       pipeline_notes_.push_back(std::move(note));
     }
+    session_.set_plan(pipeline_->to_json().dump());
+    // Of several workers one may have been missing when it was made, then or now: the weights would be
+    // others'.
+    if (resumed_ && !resume_.solver.empty() && resume_.plan != session_.plan()) {
+      observer_.log("warning",
+                    "The rows that could be read give other inputs than when the checkpoint was made: this "
+                    "training begins anew.");
+      resume_.solver = {};
+      resume_.stage = 0;
+      resume_.curve.clear();
+      resume_.notes.clear();
+      resume_.steps = resume_.steps_before;
+      resume_.rows = resume_.rows_before;
+    }
     RowSourceOptions rows;
     rows.cache_bytes = static_cast<std::size_t>(options_.memory_bytes / 4);
     std::uint64_t all = 0;

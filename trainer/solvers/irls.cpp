@@ -11,7 +11,7 @@ namespace samovar::trainer {
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 // An effect this large that is less certain than itself: the likelihood has no top there.
 constexpr double kRunaway = 8;
 // What a step may still change, in squared standard errors.
@@ -296,7 +296,7 @@ class Irls {
       return out;
     };
     GlmInference none;
-    none.standard_error = none.statistic = none.p = none.low = none.high = kNone;
+    none.standard_error = none.statistic = none.p = none.low = none.high = kUndefined;
     fit.inference.assign(width_ + 1, none);
     // In the units of the data: value = (x - center) · scale, and the intercept is that of x = 0.
     const FeaturePipeline& pipeline = rows_.pipeline();

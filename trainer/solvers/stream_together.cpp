@@ -284,13 +284,16 @@ std::vector<float> Stream::pairs() const {
 }
 
 Result<Merged> Stream::merge(const Fit& own) {
-  const std::vector<float> learned = pairs();
-  const CellMerge by = cell_merge();
+  std::vector<float> learned;
+  std::optional<CellMerge> by;
+  // At each attempt anew: with other members the sums have another scale.
   const auto part = [&] {
+    learned = pairs();
+    by.emplace(cell_merge());
     MeanPart mine;
     mine.weights = own.weights;
     mine.pairs = learned;
-    mine.merge = &by;
+    mine.merge = &*by;
     mine.few = own.intercepts;
     mine.rows = own.rows;
     mine.steps = own.steps;
@@ -309,6 +312,7 @@ Result<Merged> Stream::merge(const Fit& own) {
     SAMOVAR_TRY(const Bytes merged, rows_.council()->agree(kModel, nothing, none));
     return read_merged(merged, problem_, own);
   }
+  learned = std::vector<float>();  // its memory is wanted
   const Bytes merged = write_merged(*std::move(mean), problem_, base_, options_);
   rows_.council()->keep(kModel, merged);
   return read_merged(merged, problem_, own);

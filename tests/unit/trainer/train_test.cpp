@@ -121,6 +121,28 @@ TEST(Train, SameSeedSameBitsOtherSeedOthers) {
   EXPECT_NE(one->model, three->model);
 }
 
+// Of several workers' rows some may have been missing when the inputs were made: then the weights mean
+// others.
+TEST(Train, ACheckpointOfOtherInputsBeginsAnew) {
+  tests::MemoryTable first = logistic_table(2000, 3, 400);
+  tests::MemoryTable second = logistic_table(2000, 4, 400);
+  JobSpec spec = job("yes", {{"solver", "ftrl"}, {"passes", 2}, {"early_stop", false}});
+  spec.inputs = {"x", "z", "city"};
+  spec.features.categories = FeatureOptions::Categories::hash;
+  spec.features.hash_bits = 12;
+  TrainOptions options;
+  options.checkpoint_steps = 1;
+  Recorder before;
+  ASSERT_TRUE(train(first, first.schema(), spec, std::nullopt, options, before).has_value());
+  const Bytes checkpoint = before.checkpoints.rbegin()->second;
+  Recorder after;
+  const auto resumed = train(second, second.schema(), spec, ByteView(checkpoint), options, after);
+  ASSERT_TRUE(resumed.has_value()) << resumed.error().message();
+  const auto anew = train_on(second, spec);
+  ASSERT_TRUE(anew.has_value());
+  EXPECT_EQ(resumed->model, anew->model);
+}
+
 TEST(Train, RefusesACheckpointOfAnotherJobOrVersion) {
   tests::MemoryTable table = logistic_table(800, 5);
   JobSpec spec = job("yes", {{"solver", "lbfgs"}});
