@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,9 +59,11 @@ bool try_executable_memory() {
 }
 
 // Through the door, whatever the kernel says behind it.
-bool try_ioctl(int fd, unsigned long request) {
+bool try_ioctl(long fd, unsigned long request) {
   char room[256] = "";
-  return ::ioctl(fd, request, room) == 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS);
+  // Past libc, which would shorten the number.
+  return ::syscall(SYS_ioctl, fd, request, room) == 0 ||
+         (errno != EPERM && errno != EACCES && errno != ENOSYS);
 }
 
 }  // namespace
@@ -79,6 +82,7 @@ std::optional<bool> attempt(std::string_view call) {
   if (call == "ioctl") return try_ioctl(ingest::kWorkerDescriptor + 1, SIOCGIFNAME);
   if (call == "device_ioctl") return try_ioctl(ingest::kWorkerDescriptor + 1, kOfADevice);
   if (call == "socket_ioctl") return try_ioctl(ingest::kWorkerDescriptor, kOfADevice);
+  if (call == "long_ioctl") return try_ioctl(0x1'0000'0000 + ingest::kWorkerDescriptor, kOfADevice);
   if (call == "nothing") return true;  // what a sandboxed worker may do: the control of the control
   return std::nullopt;
 }

@@ -36,8 +36,9 @@ Result<SandboxState> enter_sandbox(const SandboxLimits& limits = {}, const OpenD
 
 // For tests: tries one thing that the sandbox refuses ("open", "create", "socket", "execve", "ptrace",
 // "fork", "unix_socket", "kill", "exec_memory", "ioctl": one that names a network interface, "device_ioctl":
-// one of a GPU's, "socket_ioctl": a GPU's on the worker's own socket, and "nothing"). True when it went
-// through, to whatever the kernel said then; nothing for a name it does not know.
+// one of a GPU's, "socket_ioctl": a GPU's on the worker's own socket, "long_ioctl": the same by a number
+// whose lower half it is, and "nothing"). True when it went through, to whatever the kernel said then;
+// nothing for a name it does not know.
 std::optional<bool> attempt(std::string_view call);
 
 }  // namespace samovar::worker

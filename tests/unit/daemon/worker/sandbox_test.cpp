@@ -45,7 +45,8 @@ TEST_P(Refused, EndsTheProcessInside) {
 
 INSTANTIATE_TEST_SUITE_P(Sandbox, Refused,
                          ::testing::Values("create", "socket", "unix_socket", "execve", "ptrace", "fork",
-                                           "kill", "exec_memory", "ioctl", "device_ioctl", "socket_ioctl"),
+                                           "kill", "exec_memory", "ioctl", "device_ioctl", "socket_ioctl",
+                                           "long_ioctl"),
                          [](const auto& call) { return std::string(call.param); });
 
 // With a GPU open, what its driver may ask of that is all there is more.
@@ -62,7 +63,8 @@ TEST_P(RefusedWithDevice, DoesNotGoThrough) {
 
 INSTANTIATE_TEST_SUITE_P(Sandbox, RefusedWithDevice,
                          ::testing::Values("open", "create", "socket", "unix_socket", "execve", "ptrace",
-                                           "fork", "kill", "exec_memory", "ioctl", "socket_ioctl"),
+                                           "fork", "kill", "exec_memory", "ioctl", "socket_ioctl",
+                                           "long_ioctl"),
                          [](const auto& call) { return std::string(call.param); });
 
 TEST(Sandbox, IoctlsOfADeviceGoThroughWhenThereIsOne) {
