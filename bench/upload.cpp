@@ -244,7 +244,7 @@ class Box {
  private:
   std::string folder_;
   AsioLoop loop_;
-  Pool io_{"io", 2, 1024};
+  Pool io_{"io", 3, 1024};
   std::unique_ptr<store::DataDir> dir_;
   const security::SecretBytes wrap_key_ = security::SecretBytes::random(32);
   std::unique_ptr<jobs::Uploads> uploads_;

@@ -52,7 +52,7 @@ Node::Node(Loop& loop, FloorClock& clock, std::unique_ptr<StateDir> state, NodeO
       identity_(std::move(identity)),
       web_(std::move(web)),
       cpu_("cpu", 2, 64),
-      io_("io", 2, 64),
+      io_("io", 3, 64),
       gate_(cpu_, loop, gate_options(options_)),
       events_(loop, system_rng()),
       sampler_(loop, real_disk(), sampler_options(options_.config, io_)),

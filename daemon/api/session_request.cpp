@@ -288,6 +288,7 @@ Session::Awaitable<std::optional<Response>> Session::run_handler(const Route& ro
     }
   }
   handler_running_ = false;
+  ahead_.reset();
   --engine_.requests_running;
   if (closed_) co_return std::nullopt;
   co_return std::exchange(response_, std::nullopt);

@@ -2,7 +2,8 @@
 //
 //   read ──▶ pieces ──▶ one write under way ──▶ file ──▶ one sync under way ──▶ offset
 //
-// The loop only moves pieces; hashing, sealing and writing are one job of the io pool, syncing another.
+// The loop only moves pieces; sealing and writing are one job of the io pool, hashing another beside it, and
+// syncing a third.
 #include <algorithm>
 
 #include "base/assert.hpp"
@@ -20,6 +21,8 @@ namespace {
 constexpr std::uint64_t kHashSliceBytes = 32 << 20;
 // From here on a piece is sealed where it lies; smaller ones, of a slow line, are first put together.
 constexpr std::size_t kPartBytesMin = 64 << 10;
+// From here on the hash of a piece is worth a thread of its own.
+constexpr std::size_t kHashAsideBytesMin = 256 << 10;
 
 // What is to be sealed; `joined` has what had to be put together for it.
 std::vector<ByteView> parts_of(const std::vector<Bytes>& pieces, Bytes& joined) {
@@ -54,6 +57,7 @@ struct Uploads::Transfer {
   MonoTime synced_at{};
   bool hashing = false;  // the hash runs along
   Flight write;
+  Flight hash;  // of what is being written
   Flight sync;
   Result<void> failure;  // of the disk
 };
@@ -97,27 +101,39 @@ void Uploads::show_progress(UploadEntry& entry) {
   entry.view.offset = waits ? synced - 1 : synced;
 }
 
+Task<Result<void>> Uploads::land_write(Transfer& transfer) {
+  Result<void> wrote = co_await transfer.write.wait();
+  if (!wrote) transfer.failure = wrote;
+  ignore(co_await transfer.hash.wait(), "it cannot fail");
+  co_return transfer.failure;
+}
+
 Task<Result<void>> Uploads::write_out(Transfer& transfer) {
-  Result<void> before = co_await transfer.write.wait();
-  if (!before) transfer.failure = before;
   // Behind a piece that is missing none may follow.
-  if (!transfer.failure) co_return transfer.failure;
+  SAMOVAR_CO_CHECK(co_await land_write(transfer));
   if (transfer.pieces.empty()) co_return Result<void>{};
-  auto work = [entry = transfer.entry, pieces = std::exchange(transfer.pieces, {}), bytes = transfer.bytes,
-               hashing = transfer.hashing, dir = &dir_, now = loop_.clock().wall()]() -> Result<void> {
-    SAMOVAR_CHECK(dir->check_room(bytes));
-    Bytes joined;
-    const std::vector<ByteView> parts = parts_of(pieces, joined);
-    SAMOVAR_FAILPOINT_ERROR("jobs.upload.before_write");
-    SAMOVAR_CHECK(entry->file->append(parts, now));
-    SAMOVAR_FAILPOINT("jobs.upload.after_write");
-    if (!hashing) return {};
-    for (const ByteView part : parts) entry->hash.update(part);
+  const auto pieces = std::make_shared<const std::vector<Bytes>>(std::exchange(transfer.pieces, {}));
+  const std::size_t bytes = std::exchange(transfer.bytes, 0);
+  // What is hashed and not stored in the end is seen by settle().
+  auto hash = [entry = transfer.entry, pieces, bytes]() -> Result<void> {
+    for (const Bytes& piece : *pieces) entry->hash.update(piece);
     entry->hashed += bytes;
     return {};
   };
-  transfer.begun += std::exchange(transfer.bytes, 0);
+  const bool aside = transfer.hashing && bytes >= kHashAsideBytesMin;
+  auto work = [entry = transfer.entry, pieces, bytes, hash, here = transfer.hashing && !aside, dir = &dir_,
+               now = loop_.clock().wall()]() -> Result<void> {
+    SAMOVAR_CHECK(dir->check_room(bytes));
+    Bytes joined;
+    const std::vector<ByteView> parts = parts_of(*pieces, joined);
+    SAMOVAR_FAILPOINT_ERROR("jobs.upload.before_write");
+    SAMOVAR_CHECK(entry->file->append(parts, now));
+    SAMOVAR_FAILPOINT("jobs.upload.after_write");
+    return here ? hash() : Result<void>{};
+  };
+  transfer.begun += bytes;
   transfer.write.begin(run_on(io_, loop_, std::move(work)));
+  if (aside) transfer.hash.begin(run_on(io_, loop_, std::move(hash)));
   co_return Result<void>{};
 }
 
@@ -168,8 +184,7 @@ Task<Result<void>> Uploads::receive(Transfer& transfer, DataService::NextPiece& 
 Task<Result<void>> Uploads::settle(Transfer& transfer) {
   const EntryPtr entry = transfer.entry;
   ignore(co_await write_out(transfer), "a failure is kept in the transfer");
-  Result<void> wrote = co_await transfer.write.wait();
-  if (!wrote) transfer.failure = wrote;
+  ignore(co_await land_write(transfer), "as above");
   ignore(co_await land_sync(transfer), "as above");
   auto sync = [entry] { return entry->file->sync(); };
   if (transfer.failure) transfer.failure = co_await run_on(io_, loop_, std::move(sync));

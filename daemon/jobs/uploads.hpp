@@ -101,6 +101,7 @@ class Uploads {
   Task<Result<void>> ready(EntryPtr entry);
   void close_idle(std::size_t keep);
   Task<Result<void>> receive(Transfer& transfer, DataService::NextPiece& next);
+  Task<Result<void>> land_write(Transfer& transfer);
   Task<Result<void>> write_out(Transfer& transfer);
   Task<Result<void>> land_sync(Transfer& transfer);
   Task<Result<void>> sync_if_due(Transfer& transfer);
