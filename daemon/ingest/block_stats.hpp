@@ -24,7 +24,8 @@ class DistinctCounters {
   explicit DistinctCounters(std::size_t columns);
   void add(std::size_t column, std::uint64_t hash) noexcept {
     std::atomic<std::uint8_t>& cell = registers_[column << kBits | hash >> (64 - kBits)];
-    const std::uint64_t rest = hash << kBits | 1;
+    // The mark ends the zeros of a hash that has no other bit: no register goes beyond 65 - kBits.
+    const std::uint64_t rest = hash << kBits | std::uint64_t{1} << (kBits - 1);
     // As many zeros as the register has seen, or more: rare, and a shift is quicker than counting them.
     const unsigned seen = cell.load(std::memory_order_relaxed);
     if (rest >> 1 >> (63 - seen) == 0) [[unlikely]]

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/json.hpp"
+#include "daemon/ingest/block_stats.hpp"
 #include "tests/support/ingest_run.hpp"
 
 namespace samovar::ingest {
@@ -229,6 +230,18 @@ TEST(Profile, ViewsSurviveWhatIsNoProfile) {
     mask_sensitive(profile, {{{"a", ColumnType::text, true}, {"b", ColumnType::text, true}}});
     ignore(correlate(profile, "a"), "only that it returns");
   }
+}
+
+TEST(DistinctCounters, HashesWithoutABitCountOnce) {
+  // Their zeros go on to the end, which once made a shift by more than a word has.
+  DistinctCounters counters(2);
+  for (int time = 0; time < 3; ++time) {
+    counters.add(0, 0);
+    counters.add(1, 0);
+    counters.add(1, std::uint64_t{1} << 52);
+  }
+  EXPECT_EQ(counters.estimate(0), 1u);
+  EXPECT_EQ(counters.estimate(1), 2u);
 }
 
 }  // namespace
